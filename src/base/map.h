@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A hash table from a 64-bit key to a fixed-size value, open addressing,
+ * with a limit on its entries.  Values move when the table grows: keep keys,
+ * not pointers, across insertions.
+ */
+#ifndef SYSCULL_BASE_MAP_H
+#define SYSCULL_BASE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct map {
+	char *slots;
+	uint8_t *state;
+	size_t value_bytes, slot_bytes;
+	size_t room, used, dead; /* slots */
+	size_t most; /* entries, 0 no limit */
+	uint64_t refused; /* insertions refused by the limit */
+};
+
+/* Nothing is allocated before the first insertion. */
+void map_init(struct map *map, size_t value_bytes, size_t most);
+void map_done(struct map *map);
+void map_clear(struct map *map);
+void *map_get(const struct map *map, uint64_t key);
+/* The value of the key, made zeroed when it was not there (*ret_new, may be
+ * NULL).  NULL without memory or at the limit (then refused grows). */
+void *map_put(struct map *map, uint64_t key, bool *ret_new);
+bool map_remove(struct map *map, uint64_t key);
+/* Walks all entries in no order: *iter starts at 0; NULL at the end.
+ * Removing the entry just returned is allowed. */
+void *map_next(const struct map *map, size_t *iter, uint64_t *ret_key);
+
+/* Hash of bytes, and of a pair, good enough for keys. */
+uint64_t map_hash(const void *data, size_t bytes);
+uint64_t map_mix(uint64_t a, uint64_t b);
+
+#endif

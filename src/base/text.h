@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Numbers and foreign strings as people read them.  Whatever comes from a
+ * traced program goes through text_escape before it reaches a terminal.
+ */
+#ifndef SYSCULL_BASE_TEXT_H
+#define SYSCULL_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+
+#define TEXT_NUMBER_MAX 32
+
+/* 1234567 → "1,234,567". */
+const char *text_count(uint64_t count, char out[static TEXT_NUMBER_MAX]);
+/* Nanoseconds with a fitting unit and two or three digits: "420 ns",
+ * "1.14 us", "87 us", "2.3 ms", "1.80 s", "12 min". */
+const char *text_ns(double ns, char out[static TEXT_NUMBER_MAX]);
+/* 0.153 → "15 %"; below one per cent "0.4 %"; "<0.1 %". */
+const char *text_share(double share, char out[static TEXT_NUMBER_MAX]);
+/* Bytes: "512 B", "136 KiB". */
+const char *text_bytes(uint64_t bytes, char out[static TEXT_NUMBER_MAX]);
+
+/* Appends text with control characters, quotes (when `quote` is '"'),
+ * backslashes and bytes that are no UTF-8 escaped as strace does (\n, \33,
+ * octal).  Without utf8 all bytes above 0x7e are escaped. */
+int text_escape(struct buf *buf, const char *text, size_t bytes, char quote, bool utf8);
+/* A word for a shell: quoted only when it needs to be. */
+int text_shell_word(struct buf *buf, const char *text, size_t bytes, bool utf8);
+
+/* Columns that escaped text takes on a terminal (wcwidth). */
+size_t text_columns(const char *text, size_t bytes);
+
+/* Levenshtein distance with a bound, for "did you mean". */
+unsigned text_distance(const char *a, const char *b, unsigned bound);
+
+#endif

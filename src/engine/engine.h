@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One struct of functions per engine: who saw the calls.  An engine knows
+ * how to see, never what is waste: it yields records (event/record.h) and
+ * keeps the books of what it saw.  engine_list names the engines in order of
+ * preference for `--engine auto`.
+ */
+#ifndef SYSCULL_ENGINE_ENGINE_H
+#define SYSCULL_ENGINE_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "event/event.h"
+
+enum engine_pin { ENGINE_PIN_AUTO, ENGINE_PIN_ALWAYS, ENGINE_PIN_NEVER };
+
+/* What to watch, and what must be known about it. */
+struct engine_spec {
+	char *const *argv; /* NULL: attach to pids */
+	const char *program; /* argv[0] as found (engine_find_program) */
+	const pid_t *pids; /* to attach to */
+	size_t pid_count;
+	uint64_t items; /* SYS_ITEM_BIT(…) to capture; state records always come */
+	const char *const *env_names; /* variables to tell of, NULL-ended */
+	enum engine_pin pin;
+	uint32_t task_limit; /* tasks followed at a time; more run untraced and are counted */
+	const char *script; /* script engine: the file */
+};
+
+/* The books: everything here is counted apart from delivery. */
+struct engine_stats {
+	uint64_t seen; /* calls: bumped first thing */
+	uint64_t delivered; /* call records that `next` returned */
+	uint64_t lost; /* call records dropped, for want of memory say */
+	uint64_t in_flight; /* calls seen and not delivered: those of tasks that we let go */
+	uint64_t marks; /* look-ups of region marks: delivered, but not calls */
+	uint64_t children; /* returned by fork, vfork, clone */
+	uint64_t followed; /* of those */
+	uint64_t not_followed; /* of those: limit, CLONE_UNTRACED, foreign tracer */
+	uint64_t let_go; /* tasks still running when we stopped following */
+	uint64_t stops; /* ptrace stops handled, of any kind */
+	uint64_t state_errors; /* state that could not be read or stored */
+	uint64_t unread_items; /* evidence whose memory could not be read */
+	uint64_t wall_ns; /* from release of the command (or attach) to its end */
+	bool pinned; /* the tree ran pinned to one CPU all along */
+	bool was_pinned; /* … at its start */
+	bool aborted; /* we let go early: out of memory, internal error */
+	char abort_reason[128];
+	/* Things met on the way that the user must know of, one bit each. */
+	uint32_t met; /* ENGINE_MET_… */
+};
+
+#define ENGINE_MET_SETUID 0x01 /* a setuid program ran without its privileges */
+#define ENGINE_MET_IO_URING 0x02
+#define ENGINE_MET_UNTRACED 0x04 /* CLONE_UNTRACED */
+#define ENGINE_MET_TRACER 0x08 /* a program in the tree is a tracer itself */
+#define ENGINE_MET_COMPAT 0x10 /* 32-bit calls: counted by number only */
+#define ENGINE_MET_NO_READV 0x20 /* process_vm_readv refused, PEEKDATA used */
+
+/* How the watched thing ended. */
+struct engine_exit {
+	bool known; /* false: attached, or it never ended while we watched */
+	int status; /* exit code, when signal is 0 */
+	int signal;
+	bool core;
+};
+
+struct engine_probe {
+	bool usable;
+	char why[160]; /* one line: why it can be used or not */
+	char fix[400]; /* exactly what to change, "" when usable */
+};
+
+struct engine;
+
+#define ENGINE_RECORD 1
+#define ENGINE_END 0
+/* `next` returns -EAGAIN when nothing came for about 100 ms, so that the
+ * caller can draw progress or look at its flags. */
+
+struct engine_ops {
+	const char *name;
+	const char *title; /* for doctor and the manual */
+	bool live;
+	/* Usable here?  Finds out by trying, never by uid. */
+	void (*probe)(struct engine_probe *ret);
+	/* Does not return before the command is ready to run; *ret_engine
+	 * belongs to the caller until stop.  A failed exec is -ENOENT, -EACCES,
+	 * … with err filled. */
+	int (*start)(const struct engine_spec *spec, struct engine **ret_engine, struct error *err);
+	/* 1 and a record that is valid until the next call; 0 at the end;
+	 * -EAGAIN; other negative errno with err filled. */
+	int (*next)(struct engine *engine, const struct event_head **ret_record, struct error *err);
+	/* Begin to let go of all that still runs; `next` then soon says end. */
+	void (*let_go)(struct engine *engine);
+	/* Hand a signal on to the command. */
+	void (*forward)(struct engine *engine, int signal);
+	void (*stats)(const struct engine *engine, struct engine_stats *ret);
+	void (*exit_of)(const struct engine *engine, struct engine_exit *ret);
+	/* Detaches whatever is left, frees.  Takes NULL. */
+	void (*stop)(struct engine *engine);
+};
+
+/* What every engine's own struct starts with. */
+struct engine {
+	const struct engine_ops *ops;
+};
+
+extern const struct engine_ops engine_ptrace, engine_script;
+
+/* NULL-ended, best first. */
+extern const struct engine_ops *const engine_list[];
+
+const struct engine_ops *engine_by_name(const char *name);
+
+/* execvp's search.  0 and a malloc'ed path; -ENOENT or -EACCES with err. */
+int engine_find_program(const char *name, char **ret_path, struct error *err);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the traced tree knows: its processes, descriptors, directories,
+ * mounts and mappings, kept from records alone.  The model never opens /proc
+ * and never asks the kernel: a script, a trace file and a live run are the
+ * same thing to it.  Rules look at it through struct model_view, which is
+ * made afresh for each call.
+ */
+#ifndef SYSCULL_MODEL_MODEL_H
+#define SYSCULL_MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "event/event.h"
+
+struct model;
+
+/* A program file; lives as long as the model.  Processes share it. */
+struct model_exe {
+	char *path; /* "?" when unknown */
+	uint32_t id; /* 0, 1, 2, … */
+	uint64_t execs; /* how often it was started under our eyes */
+};
+
+/* One mount point as one mountinfo line tells it. */
+struct model_mount {
+	uint64_t dev; /* makedev(3) */
+	char *point; /* mount point, octal escapes decoded */
+	char *type; /* "ext4" */
+	char *source; /* "/dev/vda", "proc" */
+};
+
+/*
+ * One run of one program by one process: from exec (or fork, or our coming)
+ * to the next exec or the end.  `id` is never reused, the pid is.
+ */
+struct model_process {
+	uint64_t id;
+	uint32_t pid, ppid;
+	struct model_exe *exe; /* never NULL */
+	const char *argv; /* NUL-separated, as long as argv_bytes; may be NULL */
+	size_t argv_bytes;
+	bool env_known; /* was the environment seen at all? */
+	bool execed; /* this image began with an exec that we saw */
+	bool ended;
+	uint64_t start_ns, end_ns;
+	uint64_t calls; /* fed so far */
+	uint32_t exit_how, exit_status; /* struct event_exit, when ended */
+};
+
+/* From open to close, followed through dup, fork and exec. */
+struct model_file {
+	uint64_t id; /* never reused */
+	char *path; /* resolved, or what /proc showed ("pipe:[7]"); NULL unknown */
+	uint64_t path_hash;
+	uint64_t dev, ino; /* 0 unknown */
+	uint32_t mode; /* st_mode, 0 unknown */
+	uint32_t open_flags; /* O_… */
+	enum sys_call_id made_by; /* CALL_unknown: was there before us */
+	uint64_t opened_ns;
+};
+
+/* A path resolved against cwd or dirfd, lexically ("." and "//" removed,
+ * ".." kept when it follows a component that may be a link). Valid for the
+ * duration of the call. */
+struct model_path {
+	const char *text;
+	uint32_t bytes;
+	uint32_t components; /* of the path as passed: what the kernel walked */
+	uint64_t hash; /* of text; equal paths have equal hashes */
+	bool absolute; /* false: the directory is unknown, text is as passed */
+};
+
+struct model_view {
+	const struct event_call *call;
+	enum sys_call_id id;
+	int err; /* event_call_errno */
+	struct model_process *process; /* never NULL */
+	const struct model_path *path; /* first path argument, or NULL */
+	const struct model_path *path2; /* second (rename, link), or NULL */
+	const struct model_file *file; /* behind the first fd argument, as before the call; NULL unknown */
+	const struct model_file *made; /* the instance that this call made; NULL */
+};
+
+/* NULL with errno. */
+struct model *model_new(void);
+void model_free(struct model *model);
+
+/*
+ * Takes one record.  For a call fills *ret_view (else view.call is NULL).
+ * 0, or -ENOMEM: the record is then only partly known and model_losses grows.
+ */
+int model_feed(struct model *model, const struct event_head *head, struct model_view *ret_view);
+
+/* The process that a pid stands for now, NULL unknown. */
+struct model_process *model_process(struct model *model, uint32_t pid);
+/* All images of all processes in the order of their beginning; NULL ends. */
+struct model_process *model_process_at(struct model *model, size_t n);
+struct model_exe *model_exe_at(struct model *model, size_t n);
+
+/* A variable of the process's environment among those that the engine was
+ * asked for: its value, or NULL when it is unset (see env_known). */
+const char *model_getenv(const struct model_process *process, const char *name);
+
+/* The mount that a resolved path lies on; NULL unknown. */
+const struct model_mount *model_mount_of(struct model *model, const struct model_process *process,
+					 const char *path);
+
+/* Where an instruction pointer lies: module path and offset in its file.
+ * False when no mapping is known there. *ret_module lives as long as the
+ * model. */
+bool model_locate(struct model *model, const struct model_process *process, uint64_t ip,
+		  const char **ret_module, uint64_t *ret_offset);
+
+struct model_stats {
+	uint64_t processes; /* distinct pids seen, by fork or at start */
+	uint64_t images; /* model_process entries */
+	uint64_t tasks; /* threads and processes */
+	uint64_t losses; /* records that could not be kept, limits reached */
+	const char *limit; /* which limit, NULL none */
+};
+void model_stats(const struct model *model, struct model_stats *ret);
+
+#endif

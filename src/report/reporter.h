@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One struct per format, one file per format, the list in reporters.def.
+ * A reporter only formats: it computes nothing that a verdict could.
+ */
+#ifndef SYSCULL_REPORT_REPORTER_H
+#define SYSCULL_REPORT_REPORTER_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/tty.h"
+#include "verdict/analysis.h"
+
+struct report_options {
+	struct tty tty; /* of the stream written to */
+	bool verbose; /* -v: all findings in full, all calls */
+	bool quiet; /* -q: findings only when there are any */
+	const char *output_note; /* NULL */
+};
+
+struct reporter {
+	const char *name; /* "text" */
+	const char *title; /* for --help */
+	int (*write)(FILE *out, const struct analysis_result *result, const struct report_options *options);
+};
+
+extern const struct reporter *const reporter_list[]; /* NULL-ended */
+const struct reporter *reporter_by_name(const char *name);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a rule says when it has found waste.  Counts only, never money: a
+ * rule says which calls were wasted and what each remedy would save or add;
+ * verdict/ prices them.  So a rule stays a pure function of records and
+ * model.
+ */
+#ifndef SYSCULL_RULES_FINDING_H
+#define SYSCULL_RULES_FINDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+#include "sys/sys.h"
+
+struct rule;
+
+enum finding_tier {
+	FINDING_CERTAIN, /* the answer could not differ */
+	FINDING_LIKELY, /* nothing seen that could change it */
+	FINDING_BY_DESIGN, /* a standard forces it */
+};
+
+enum finding_remedy_kind {
+	REMEDY_UPGRADE,
+	REMEDY_SOURCE,
+	REMEDY_CONFIGURATION,
+	REMEDY_ENVIRONMENT,
+	REMEDY_PRELOAD,
+	REMEDY_SECCOMP,
+	REMEDY_KIND_COUNT
+};
+
+/* A group of equal wasted calls: one line under "What". */
+struct finding_cost {
+	enum sys_call_id call;
+	int err; /* positive errno, 0 for success */
+	uint64_t count;
+	uint64_t components; /* sum of path components over all calls; 0: no path */
+	uint64_t duration_ns; /* sum of the measured durations */
+	char *detail; /* "security.selinux"; may be NULL */
+};
+
+/* Calls that a remedy removes (negative) or still makes (positive). */
+struct finding_delta {
+	enum sys_call_id call;
+	int err;
+	int64_t count;
+	uint64_t components; /* sum, as in finding_cost */
+};
+
+struct finding_remedy {
+	enum finding_remedy_kind kind;
+	char *text; /* "llistxattr first, get what it names" */
+	char *command; /* what to type to try it, or NULL; only what exists */
+	char *changes; /* what it changes in the output; NULL: nothing */
+	VEC(struct finding_delta) deltas;
+};
+
+/* Calls by the instruction pointer they were made from. */
+struct finding_site {
+	char *module; /* NULL unknown */
+	uint64_t offset; /* in the module's file */
+	uint64_t count;
+};
+
+struct finding {
+	const struct rule *rule;
+	enum finding_tier tier;
+	bool information; /* not waste: the program's job is to ask */
+	uint64_t process_id; /* struct model_process; 0 when over several */
+	uint32_t pid; /* 0 when over several */
+	char *exe; /* path of the program */
+	uint64_t calls; /* wasted, sum of costs */
+	char *what; /* one sentence: "attribute look-ups that found nothing" */
+	char *where; /* "1,000 files in d1k; ext4 on /dev/vda" */
+	char *object; /* stable name of the object for the fingerprint */
+	VEC(struct finding_cost) costs;
+	VEC(struct finding_remedy) remedies;
+	VEC(struct finding_site) sites;
+	VEC(char *) samples; /* calls in strace's syntax, at most 3 */
+	VEC(char *) notes; /* "unchanged as far as seen", limits, … */
+};
+
+struct finding_list {
+	VEC(struct finding) items;
+};
+
+void finding_list_done(struct finding_list *list);
+void finding_done(struct finding *finding);
+
+/* Building.  Every one returns a pointer into the vectors, valid until the
+ * next addition of the same kind, or NULL without memory; printf-style
+ * setters ignore a NULL target. */
+struct finding *finding_add(struct finding_list *list, const struct rule *rule, enum finding_tier tier);
+struct finding_cost *finding_add_cost(struct finding *finding, enum sys_call_id call, int err, uint64_t count,
+				      const char *detail);
+struct finding_remedy *finding_add_remedy(struct finding *finding, enum finding_remedy_kind kind);
+void finding_add_delta(struct finding_remedy *remedy, enum sys_call_id call, int err, int64_t count,
+		       uint64_t components);
+/* The remedy removes all calls of all costs. */
+void finding_remedy_saves_all(struct finding_remedy *remedy, const struct finding *finding);
+void finding_set(char **target, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void finding_add_note(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void finding_add_sample(struct finding *finding, char *text_owned);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One struct per rule, one file per rule, the list in rules.def.  A rule
+ * sees records and the model, never an engine or a report.  To add one read
+ * docs/howto/add-a-rule.md.
+ */
+#ifndef SYSCULL_RULES_RULE_H
+#define SYSCULL_RULES_RULE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "model/model.h"
+#include "rules/finding.h"
+
+/* Evidence beyond items: what the source of the records must know. */
+#define RULE_NEEDS_PATHS 0x01u /* whole paths, working directory, dirfds */
+#define RULE_NEEDS_DEVICES 0x02u /* mounts */
+#define RULE_NEEDS_ENV 0x04u /* the environment variables of struct rule.env */
+#define RULE_NEEDS_TIMES 0x08u
+#define RULE_NEEDS_FDS 0x10u /* descriptors from their opening on */
+
+enum rule_unit { RULE_COUNT, RULE_BYTES, RULE_NS, RULE_PERCENT };
+
+struct rule_limit {
+	const char *name; /* "calls" */
+	enum rule_unit unit;
+	uint64_t value; /* the default */
+	const char *why; /* one line for `explain` */
+};
+
+struct rule_run;
+
+struct rule {
+	const char *id; /* kebab-case, never changes its meaning */
+	const char *title; /* one line, lower case */
+	uint64_t items; /* SYS_ITEM_BIT(…) that it reads */
+	uint32_t needs; /* RULE_NEEDS_… */
+	const char *const *env; /* variables it reads, NULL-ended; NULL none */
+	const uint16_t *calls; /* enum sys_call_id it subscribes to, 0-ended */
+	const struct rule_limit *limits; /* ends with name NULL */
+	size_t state_bytes; /* zeroed memory of its own in a run */
+
+	int (*start)(struct rule_run *run); /* optional; negative errno */
+	void (*call)(struct rule_run *run, const struct model_view *view);
+	/* An image ended (exec, exit, end of run): optional. */
+	void (*image_end)(struct rule_run *run, struct model_process *process);
+	void (*end)(struct rule_run *run, struct finding_list *out);
+	void (*done)(struct rule_run *run); /* frees what start and call made */
+};
+
+/* One rule at work in one analysis. */
+struct rule_run {
+	const struct rule *rule;
+	struct model *model;
+	void *state;
+	uint64_t limits[8]; /* in the order of rule->limits */
+	uint64_t evicted; /* keys given up for want of room: told in the report */
+};
+
+/* All rules, NULL-ended, in the order of rules.def. */
+extern const struct rule *const rule_list[];
+const struct rule *rule_by_id(const char *id);
+
+/* Tools that rules share instead of copying. */
+
+/* Renders a call in strace's syntax for "Proof"; malloc'ed or NULL. */
+char *rule_sample(const struct model_view *view);
+
+/* Counts by call site: rule_sites_add per call, _top into a finding. */
+#define RULE_SITES_MAX 64
+struct rule_sites {
+	struct {
+		const char *module; /* owned by the model */
+		uint64_t offset, count;
+	} site[RULE_SITES_MAX];
+	uint32_t used;
+	uint64_t other; /* beyond RULE_SITES_MAX sites */
+};
+void rule_sites_add(struct rule_sites *sites, struct model *model, const struct model_view *view);
+void rule_sites_top(const struct rule_sites *sites, struct finding *finding, unsigned most);
+
+/* "1,000 files in d1k": folds paths into their common directory. */
+struct rule_places {
+	char dir[256]; /* common leading directory, "" none yet */
+	uint64_t distinct; /* of paths, exact up to the set's room */
+	struct map seen; /* path hashes */
+	bool mixed; /* more than one parent directory */
+	bool started;
+};
+int rule_places_init(struct rule_places *places, uint32_t room);
+void rule_places_done(struct rule_places *places);
+/* True when the path is new. */
+bool rule_places_add(struct rule_places *places, const char *path, uint64_t hash);
+/* "1,000 files in /tmp/d1k" or "1,204 files below /usr"; malloc'ed. */
+char *rule_places_text(const struct rule_places *places, const char *noun_one, const char *noun_many);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One analysis: takes the records of one run in order, keeps the model, the
+ * counts and the rules, and in the end says what was wasted and what that
+ * costs.  Knows no engine: what the engine knows of its books is handed over
+ * as struct analysis_facts at the end.
+ */
+#ifndef SYSCULL_VERDICT_ANALYSIS_H
+#define SYSCULL_VERDICT_ANALYSIS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "event/event.h"
+#include "model/model.h"
+#include "rules/rule.h"
+#include "verdict/price.h"
+#include "verdict/tally.h"
+
+/* Findings below this are listed but not worth fixing; both are printed. */
+struct analysis_floor {
+	double share; /* of the task time: 0.01 */
+	uint64_t least_ns; /* and at least: 100,000 */
+	uint64_t enough_ns; /* or at least, whatever the share: 100,000,000 */
+};
+
+struct analysis_spec {
+	struct analysis_floor floor; /* zero: the defaults */
+	const char *const *only_rules; /* NULL: all; else NULL-ended ids */
+};
+
+/* What is known when the run is over, from engine and command line. */
+struct analysis_facts {
+	const char *engine; /* "ptrace" */
+	const char *engine_why; /* why this one */
+	char *const *argv; /* the command, NULL when attached */
+	bool exit_known;
+	int exit_status, exit_signal;
+	uint64_t wall_ns;
+	/* The books; see struct engine_stats. */
+	uint64_t seen, delivered, lost, in_flight, marks;
+	uint64_t children, followed, not_followed, let_go;
+	uint64_t state_errors;
+	bool pinned;
+	bool aborted;
+	const char *abort_reason;
+	const char *warnings[16]; /* blind spots met, NULL-ended */
+};
+
+/* A finding with its price. */
+struct verdict_remedy {
+	const struct finding_remedy *remedy;
+	int64_t saves_calls; /* calls fewer */
+	double saves_ns, low_ns, high_ns;
+};
+
+struct verdict_finding {
+	const struct finding *finding;
+	double cost_ns;
+	double share; /* of task_ns */
+	double *costs_ns; /* in the order of finding->costs */
+	struct verdict_remedy *remedies; /* in the order to be printed: best first */
+	size_t remedy_count;
+	double saves_ns; /* best remedy that keeps the output */
+	bool worth;
+};
+
+struct analysis;
+
+int analysis_new(const struct analysis_spec *spec, struct analysis **ret, struct error *err);
+void analysis_free(struct analysis *analysis);
+
+/* What the engine has to capture for the rules that are on and the model. */
+uint64_t analysis_items(const struct analysis *analysis);
+/* NULL-ended, owned by the analysis. */
+const char *const *analysis_env(const struct analysis *analysis);
+
+int analysis_feed(struct analysis *analysis, const struct event_head *head);
+/* After the last record; facts are copied but for what they point at. */
+int analysis_finish(struct analysis *analysis, const struct analysis_facts *facts, struct error *err);
+
+/* The result, as reporters read it; valid until analysis_free. */
+struct analysis_result {
+	struct analysis_facts facts;
+	struct analysis_floor floor;
+	struct model *model;
+	const struct tally *tally;
+	uint64_t processes; /* distinct processes seen */
+	uint64_t calls; /* all but marks */
+	double calls_ns; /* price of all calls, untraced */
+	double user_ns; /* outside calls, stops taken out */
+	double waiting_ns; /* blocked in calls beyond their price */
+	double task_ns; /* user + system over all tasks, stops taken out */
+	double untraced_ns; /* estimated wall time without us */
+	double stop_ns; /* our cost of one call, as found in this run */
+	bool closed, complete;
+	char books_why[160]; /* when not closed or not complete */
+	struct verdict_finding *findings; /* by best saving, largest first */
+	size_t finding_count;
+	double waste_ns; /* sum of the costs of findings that are waste */
+	uint64_t waste_calls;
+	size_t worth_count, below_count;
+	uint64_t evicted; /* keys that rules gave up for want of room */
+	struct price_book *prices;
+};
+const struct analysis_result *analysis_result(const struct analysis *analysis);
+
+#endif
