@@ -16,8 +16,8 @@
 
 /* 1234567 → "1,234,567". */
 const char *text_count(uint64_t count, char out[static TEXT_NUMBER_MAX]);
-/* Nanoseconds with a fitting unit and two or three digits: "420 ns",
- * "1.14 us", "87 us", "2.3 ms", "1.80 s", "12 min". */
+/* Nanoseconds with a fitting unit, two decimals below ten: "420 ns",
+ * "1.14 us", "87 us", "2.30 ms", "1.80 s", "12 min". */
 const char *text_ns(double ns, char out[static TEXT_NUMBER_MAX]);
 /* 0.153 → "15 %"; below one per cent "0.4 %"; "<0.1 %". */
 const char *text_share(double share, char out[static TEXT_NUMBER_MAX]);
@@ -34,7 +34,7 @@ int text_shell_word(struct buf *buf, const char *text, size_t bytes, bool utf8);
 /* Columns that escaped text takes on a terminal (wcwidth). */
 size_t text_columns(const char *text, size_t bytes);
 
-/* Levenshtein distance with a bound, for "did you mean". */
+/* Levenshtein distance, for "did you mean"; bound + 1 when it is more than bound. */
 unsigned text_distance(const char *a, const char *b, unsigned bound);
 
 #endif

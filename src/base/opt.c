@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/opt.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+#define HELP_LEFT_MAX 28
+
+static const struct opt *opt_find(const struct opt *table, int letter)
+{
+	for (const struct opt *opt = table; opt->name; opt++) {
+		if (opt->letter == letter)
+			return opt;
+	}
+	return NULL;
+}
+
+/* `word` is a long option as it was typed, with its dashes. */
+static int unknown_long(const struct opt *table, const char *word, struct error *err)
+{
+	const struct opt *nearest = NULL;
+	unsigned least = 4, starts = 0;
+	char name[64];
+	size_t chars;
+
+	chars = strcspn(word + 2, "=");
+	if (chars >= sizeof name)
+		return error_set(err, EINVAL, "unknown option %.80s...; see --help", word);
+	memcpy(name, word + 2, chars);
+	name[chars] = '\0';
+	for (const struct opt *opt = table; opt->name; opt++) {
+		unsigned distance = text_distance(name, opt->name, 3);
+
+		if (strncmp(name, opt->name, chars) == 0)
+			starts++;
+		if (distance < least) {
+			least = distance;
+			nearest = opt;
+		}
+	}
+	if (starts > 1)
+		return error_set(err, EINVAL, "option --%s could be more than one; see --help", name);
+	if (nearest)
+		return error_set(err, EINVAL, "unknown option --%s; did you mean --%s?", name, nearest->name);
+	return error_set(err, EINVAL, "unknown option --%s; see --help", name);
+}
+
+static int opt_complain(const struct opt *table, int found, const char *word, struct error *err)
+{
+	const struct opt *opt = opt_find(table, optopt);
+
+	if (found == ':' && opt)
+		return error_set(err, EINVAL, "option --%s needs %s", opt->name, opt->argument);
+	/* For a long option that is given a value it does not take, optopt is its letter. */
+	if (opt && !opt->argument && word && strncmp(word, "--", 2) == 0)
+		return error_set(err, EINVAL, "option --%s takes no value", opt->name);
+	if (optopt == 0 && word && strncmp(word, "--", 2) == 0)
+		return unknown_long(table, word, err);
+	return error_set(err, EINVAL, "unknown option -%c; see --help", optopt ? optopt : '-');
+}
+
+int opt_parse(int argc, char **argv, const struct opt *table,
+	      int (*set)(void *data, int letter, const char *value, struct error *err), void *data, int *ret_first,
+	      struct error *err)
+{
+	struct option *longs;
+	char *shorts, *to;
+	size_t options = 0;
+	int found, r = 0;
+
+	while (table[options].name)
+		options++;
+	longs = calloc(options + 1, sizeof *longs);
+	shorts = malloc(2 * options + 3);
+	if (!longs || !shorts) {
+		r = error_set(err, ENOMEM, "no memory for the options");
+		goto out;
+	}
+	to = shorts;
+	*to++ = '+';
+	*to++ = ':';
+	for (size_t i = 0; i < options; i++) {
+		longs[i] = (struct option){
+			.name = table[i].name,
+			.has_arg = table[i].argument ? required_argument : no_argument,
+			.val = table[i].letter,
+		};
+		if (table[i].letter > 255)
+			continue;
+		*to++ = (char)table[i].letter;
+		if (table[i].argument)
+			*to++ = ':';
+	}
+	*to = '\0';
+
+	optind = 0; /* glibc: start afresh, a subcommand parses a second time */
+	opterr = 0;
+	while ((found = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		if (found == '?' || found == ':') {
+			r = opt_complain(table, found, optind > 0 && optind <= argc ? argv[optind - 1] : NULL, err);
+			goto out;
+		}
+		r = set(data, found, optarg, err);
+		if (r < 0)
+			goto out;
+	}
+	*ret_first = optind;
+out:
+	free(longs);
+	free(shorts);
+	return r;
+}
+
+/* The columns of "-o, --output FILE". */
+static int opt_left_print(const struct opt *opt, char *out, size_t bytes)
+{
+	char dash[8] = "    ";
+
+	if (opt->letter <= 255)
+		(void)snprintf(dash, sizeof dash, "-%c, ", opt->letter);
+	return snprintf(out, bytes, "%s--%s%s%s", dash, opt->name, opt->argument ? " " : "",
+			opt->argument ? opt->argument : "");
+}
+
+void opt_print_help(const struct opt *table)
+{
+	int widest = 0;
+	char left[120];
+
+	for (const struct opt *opt = table; opt->name; opt++) {
+		int chars = opt_left_print(opt, left, sizeof left);
+
+		if (chars > widest && chars <= HELP_LEFT_MAX)
+			widest = chars;
+	}
+	for (const struct opt *opt = table; opt->name; opt++) {
+		int chars = opt_left_print(opt, left, sizeof left);
+
+		if (chars > widest)
+			(void)printf("  %s\n  %*s  %s\n", left, widest, "", opt->help);
+		else
+			(void)printf("  %-*s  %s\n", widest, left, opt->help);
+	}
+}
