@@ -6,8 +6,8 @@
 #ifndef SYSCULL_BASE_BUF_H
 #define SYSCULL_BASE_BUF_H
 
-#include <stdbool.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct buf {
@@ -30,7 +30,7 @@ int buf_add(struct buf *buf, const void *data, size_t bytes);
 int buf_puts(struct buf *buf, const char *text);
 int buf_putc(struct buf *buf, char c);
 int buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int buf_vprintf(struct buf *buf, const char *format, va_list args);
+int buf_vprintf(struct buf *buf, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 /* NUL-terminates (the NUL is not counted) and returns the text, "" when
  * nothing could be stored; owned by buf. */
 const char *buf_text(struct buf *buf);

@@ -6,6 +6,9 @@
 #include <string.h>
 
 static void error_fill(struct error *err, int code, const char *format, va_list args)
+	__attribute__((format(printf, 3, 0)));
+
+static void error_fill(struct error *err, int code, const char *format, va_list args)
 {
 	err->code = code;
 	(void)vsnprintf(err->text, sizeof err->text, format, args);
