@@ -66,10 +66,85 @@ struct event_head *event_end(struct buf *buf);
  * `bytes` bytes as the kernel lays them out on `arch`; `flags` are
  * EVENT_ITEM_….  Strings end at their NUL.  0, or -EINVAL when the raw bytes
  * are too few for the struct (the item is then added as unread).
+ *
+ * How much to fetch, by the shape of the kind (sys/sys.h), at the kind's time
+ * and only when sys_kind_applies and the address is not 0:
+ *   SYS_STRING   up to a NUL or kind->max bytes; TRUNCATED when there was no
+ *                NUL within max + 1 bytes; raw may or may not hold the NUL
+ *   SYS_FIXED    event_kind_bytes
+ *   SYS_ARRAY    event_kind_bytes for each of event_kind_count elements
+ *   SYS_SIZED    event_kind_count bytes
+ *   SYS_FDSET    event_kind_count bytes: args[0] bits in whole longs
+ * TRUNCATED is set here too when event_kind_count says less than there is.
+ * Exit items of calls that failed hold nothing that anybody may trust: for
+ * strings fetch them all the same (a path that was not found is evidence),
+ * for any other exit kind do not (event_kind_count is 0 then for arrays).
+ * SYS_IOVEC, SYS_MSGHDR and SYS_MMSGHDR have functions of their own below.
  */
-int event_item_decode(struct buf *buf, enum sys_arch arch, uint8_t kind, unsigned arg, unsigned flags,
-		      const void *raw, size_t bytes);
+int event_item_decode(struct buf *buf, enum sys_arch arch, uint8_t kind, unsigned arg, unsigned flags, const void *raw,
+		      size_t bytes);
+/* How many elements (SYS_ARRAY, SYS_IOVEC, SYS_MMSGHDR) or bytes (SYS_SIZED,
+ * SYS_FDSET) argument `arg` of this kind has, at most the kind's max; sets
+ * *ret_cut when there are more.  ret is the call's result, 0 at enter. */
+size_t event_kind_count(uint8_t kind, unsigned arg, const uint64_t args[6], int64_t ret, bool *ret_cut);
+
+/*
+ * Vectors and messages: the engine fetches the struct, then the array that
+ * it points at, and hands over both raw.  Their layouts are the same on
+ * x86-64 and aarch64: struct iovec has 16 bytes, msghdr 56, mmsghdr 64.
+ *
+ * SYS_IOVEC: raw holds so many whole struct iovec as could be fetched (at
+ * most kind->max), count is what the call was given.  When nothing could be
+ * fetched (bytes 0, count not 0) the item is added as unread.
+ */
+int event_item_iovec(struct buf *buf, unsigned arg, const void *raw, size_t bytes, uint64_t count);
+
+#define EVENT_IOVEC_BYTES 16
+#define EVENT_MSGHDR_BYTES 56
+#define EVENT_MMSGHDR_BYTES 64
+#define EVENT_CONTROL_MAX 4096 /* control data worth fetching: SCM_MAX_FD needs 1,040 */
+
+/* The addresses and lengths of one struct msghdr, to fetch what they name. */
+struct event_msghdr {
+	uint64_t name, iov, iov_count, control, control_bytes;
+	uint32_t name_bytes, flags;
+};
+
+/* Also takes the msghdr at the start of a struct mmsghdr.  -EINVAL when bytes are too few. */
+int event_msghdr_read(const void *raw, size_t bytes, struct event_msghdr *ret_head);
+
+/*
+ * SYS_MSGHDR and SYS_MMSGHDR: start with EVENT_MSG_INIT, add every message
+ * with the struct iovec array that could be fetched of it (NULL, 0 for
+ * none), then make one item.  flags are those of the last message.
+ */
+struct event_msg {
+	struct item_msg item;
+	bool truncated;
+};
+
+#define EVENT_MSG_INIT ((struct event_msg){ 0 })
+
+void event_msg_add(struct event_msg *msg, const struct event_msghdr *head, const void *iov, size_t iov_bytes);
+/* flags are EVENT_ITEM_…: UNREAD when the msghdr itself could not be fetched. */
+int event_item_msg(struct buf *buf, unsigned arg, unsigned flags, const struct event_msg *msg);
+/* Control data of a message: adds one RIGHTS item with all descriptors of
+ * its SCM_RIGHTS parts, and none when it has none.  At sendmsg's enter the
+ * length is head.control_bytes, at recvmsg's exit too (the kernel has set it
+ * to what it wrote); `bytes` is what could be fetched of it. */
+int event_item_rights(struct buf *buf, unsigned arg, const void *control, size_t bytes);
+/* A SOCKADDR of sendmsg (head.name, at most 128 of head.name_bytes) is added
+ * with event_item_add under the index of the message's argument. */
+
+/* Of a fetched struct clone_args: the address where clone3 writes the pidfd,
+ * 0 when it will not.  At exit fetch 4 bytes from there and add them as item
+ * PIDFD of argument 0. */
+uint64_t event_clone3_pidfd(const void *raw, size_t bytes);
+
 /* Bytes of a SYS_FIXED kind in the kernel's layout on an architecture. */
-size_t event_kind_bytes(enum sys_arch arch, uint8_t kind);
+static inline size_t event_kind_bytes(enum sys_arch arch, uint8_t kind)
+{
+	return sys_kind_bytes(arch, sys_kind(kind));
+}
 
 #endif

@@ -49,7 +49,7 @@ enum sys_item {
 #define SYS_ITEM_ENUM(name, text, what) SYS_ITEM_##name,
 	SYS_ITEM_LIST(SYS_ITEM_ENUM)
 #undef SYS_ITEM_ENUM
-	SYS_ITEM_COUNT
+		SYS_ITEM_COUNT
 };
 
 /* A set of items, for "what must be captured". */

@@ -12,14 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sys/item.h"
 #include "sys/calls.gen.h" /* enum sys_call_id: CALL_read, …; enum sys_kind_id; SYS_CLASS_… bits */
+#include "sys/item.h"
 
 /* The number table that a call number is to be read in. */
 enum sys_arch {
 	SYS_ARCH_X86_64,
 	SYS_ARCH_I386, /* counted by number, no names */
-	SYS_ARCH_X32,  /* counted by number, no names */
+	SYS_ARCH_X32, /* counted by number, no names */
 	SYS_ARCH_AARCH64,
 	SYS_ARCH_ARM, /* counted by number, no names */
 	SYS_ARCH_COUNT
@@ -38,18 +38,18 @@ enum sys_when { SYS_NEVER, SYS_ENTER, SYS_EXIT };
 
 /* How to find out how many bytes there are. */
 enum sys_shape {
-	SYS_SCALAR,  /* nothing behind it */
-	SYS_STRING,  /* up to a NUL, at most max bytes */
-	SYS_FIXED,   /* bytes by architecture: the kernel struct of the item */
-	SYS_ARRAY,   /* elements; their number is in argument count_arg or is the result */
-	SYS_SIZED,   /* bytes; their number is in argument count_arg, at most max */
-	SYS_FDSET,   /* bits; their number is in argument 0 */
-	SYS_IOVEC,   /* struct iovec array, count in argument count_arg */
-	SYS_MSGHDR,  /* struct msghdr */
+	SYS_SCALAR, /* nothing behind it */
+	SYS_STRING, /* up to a NUL, at most max bytes */
+	SYS_FIXED, /* bytes by architecture: the kernel struct of the item */
+	SYS_ARRAY, /* elements; their number is in argument count_arg or is the result */
+	SYS_SIZED, /* bytes; their number is in argument count_arg, at most max */
+	SYS_FDSET, /* bits; their number is in argument 0 */
+	SYS_IOVEC, /* struct iovec array, count in argument count_arg */
+	SYS_MSGHDR, /* struct msghdr */
 	SYS_MMSGHDR, /* struct mmsghdr array, count in argument count_arg */
 };
 
-#define SYS_COUNT_IS_RESULT (-1)
+#define SYS_COUNT_IS_RESULT 127
 
 /* One kind of argument: its name is what data/syscalls/calls.tbl uses. */
 struct sys_kind {
@@ -57,9 +57,9 @@ struct sys_kind {
 	uint8_t item; /* enum sys_item, or SYS_ITEM_NONE */
 	uint8_t when; /* enum sys_when */
 	uint8_t shape; /* enum sys_shape */
-	int8_t count_off; /* SYS_ARRAY, SYS_SIZED, …: count argument relative to this one; 127 = the result */
-	uint16_t element_bytes; /* SYS_ARRAY: bytes of one element in the kernel's layout */
-	uint32_t max; /* at most so many bytes (SYS_ARRAY: elements) */
+	int8_t count_off; /* where the count is: argument relative to this one, or SYS_COUNT_IS_RESULT; 0 no count */
+	uint16_t bytes[2]; /* of the struct or one element as the kernel has it: x86-64, aarch64; see sys_kind_bytes */
+	uint32_t max; /* at most so many bytes (arrays: elements) */
 };
 
 struct sys_arg {
@@ -81,6 +81,33 @@ int32_t sys_call_nr(enum sys_arch arch, enum sys_call_id id);
 /* The row of a call; never NULL (CALL_unknown has an empty row). */
 const struct sys_call *sys_call(enum sys_call_id id);
 const struct sys_kind *sys_kind(uint8_t kind);
+
+/* Bytes of a kind's struct or element in the kernel's layout; 0 for a kind
+ * without one and for architectures that are counted by number. */
+static inline size_t sys_kind_bytes(enum sys_arch arch, const struct sys_kind *kind)
+{
+	return arch == SYS_ARCH_X86_64 ? kind->bytes[0] : arch == SYS_ARCH_AARCH64 ? kind->bytes[1] : 0;
+}
+
+/*
+ * Is there to be copied what the kind says?  A few arguments are an address
+ * only for some values of others; where this says no, nothing is read and no
+ * item is made.
+ */
+static inline bool sys_kind_applies(uint8_t kind, const uint64_t args[6])
+{
+	switch (kind) {
+	case KIND_pidfd_out: /* clone: CLONE_PIDFD; else the child's tid goes there or nothing */
+		return args[0] & 0x1000;
+	case KIND_event_in: /* not EPOLL_CTL_DEL, which ignores it */
+		return (int32_t)args[1] != 2;
+	case KIND_flock_in: /* F_GETLK, F_SETLK, F_SETLKW and the F_OFD_ three */
+		return ((int32_t)args[1] >= 5 && (int32_t)args[1] <= 7) ||
+		       ((int32_t)args[1] >= 36 && (int32_t)args[1] <= 38);
+	default:
+		return true;
+	}
+}
 
 /* By name; CALL_unknown when there is none. */
 enum sys_call_id sys_call_by_name(const char *name);
