@@ -26,7 +26,10 @@ struct engine_spec {
 	uint64_t items; /* SYS_ITEM_BIT(…) to capture; state records always come */
 	const char *const *env_names; /* variables to tell of, NULL-ended */
 	enum engine_pin pin;
-	uint32_t task_limit; /* tasks followed at a time; more run untraced and are counted */
+	uint32_t task_limit; /* tasks followed at a time; more run untraced and are counted; 0 is no limit */
+	/* Called in the forked child right before exec, to restore signals; async-signal-safe; may be NULL. */
+	void (*prepare_child)(void *data);
+	void *prepare_data;
 	const char *script; /* script engine: the file */
 };
 

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * System-call stops: enter fills the task, exit makes the record.  Which of
+ * the two a stop is comes from the kernel (PTRACE_GET_SYSCALL_INFO), never
+ * from counting.  `seen` grows at the enter, before anything is decoded.
+ */
+#include <errno.h>
+#include <linux/sched.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+
+#include "base/clock.h"
+#include "engine/ptrace/ptrace.h"
+
+#define MARK_PREFIX "/.syscull/mark/"
+
+#ifndef CLONE_UNTRACED
+#define CLONE_UNTRACED 0x00800000
+#endif
+
+static bool is_exit(enum sys_call_id id)
+{
+	return id == CALL_exit || id == CALL_exit_group;
+}
+
+static bool makes_child(enum sys_call_id id)
+{
+	return id == CALL_fork || id == CALL_vfork || id == CALL_clone || id == CALL_clone3;
+}
+
+/* The look-ups by which a program names a region. */
+static bool is_look_up(enum sys_call_id id)
+{
+	switch ((int)id) {
+	case CALL_access:
+	case CALL_faccessat:
+	case CALL_faccessat2:
+	case CALL_stat:
+	case CALL_lstat:
+	case CALL_newfstatat:
+	case CALL_statx:
+	case CALL_open:
+	case CALL_openat:
+	case CALL_openat2:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void note_blind_spots(struct engine_pt *e, const struct task *task, int64_t ret)
+{
+	switch ((int)task->id) {
+	case CALL_io_uring_setup:
+		if (ret >= 0)
+			e->stats.met |= ENGINE_MET_IO_URING;
+		break;
+	case CALL_ptrace:
+		/* PTRACE_TRACEME, ATTACH, SEIZE of somebody whom we hold. */
+		if (ret == -EPERM)
+			e->stats.met |= ENGINE_MET_TRACER;
+		break;
+	case CALL_unshare:
+	case CALL_setns:
+		if (ret == 0)
+			e->pidns_seen = true;
+		break;
+	default:
+		break;
+	}
+}
+
+static void enter(struct engine_pt *e, struct task *task, const struct __ptrace_syscall_info *info, uint64_t seen_ns)
+{
+	e->stats.seen++;
+	task->in_call = true;
+	task->entered_before = false;
+	task->exec_event = false;
+	task->fork_event = false;
+	task->clone_flags = 0;
+	task->call_ns = 0;
+	task->nr = (int32_t)info->entry.nr;
+	for (int i = 0; i < 6; i++)
+		task->args[i] = info->entry.args[i];
+	task->arch = (uint16_t)arch_of(info->arch, info->entry.nr);
+	task->id = sys_call_id((enum sys_arch)task->arch, task->nr);
+	task->ip = info->instruction_pointer;
+	task->enter_ns = seen_ns;
+	if (task->arch != SYS_ARCH_NATIVE) {
+		e->stats.met |= ENGINE_MET_COMPAT;
+		buf_clear(&task->entered);
+		/* Compatible tasks make children too, and their flags tell
+		 * threads from processes: clone is 120 on i386 and arm. */
+		if ((task->arch == SYS_ARCH_I386 || task->arch == SYS_ARCH_ARM) && task->nr == 120)
+			task->clone_flags = task->args[0];
+		return;
+	}
+	buf_clear(&task->entered);
+	capture_items(e, task, SYS_ENTER, 0, &task->entered);
+	if (task->id == CALL_clone) {
+		task->clone_flags = task->args[0];
+	} else if (task->id == CALL_vfork) {
+		task->clone_flags = CLONE_VFORK | CLONE_VM;
+	} else if (task->id == CALL_clone3) {
+		uint64_t flags = 0;
+
+		(void)memory_read(e, task->tid, task->args[0], &flags, sizeof flags);
+		task->clone_flags = flags;
+	}
+	pin_enter(e, task);
+}
+
+/* Children are counted by what the calls return, apart from fork events. */
+static void count_children(struct engine_pt *e, const struct task *task, int64_t ret, bool returned)
+{
+	bool native = task->arch == SYS_ARCH_NATIVE;
+
+	if (native && !makes_child(task->id))
+		return;
+	if (!native && !task->fork_event)
+		return;
+	if (returned ? ret > 0 : task->fork_event)
+		e->stats.children++;
+	if (returned && ret > 0 && !task->fork_event) {
+		e->stats.not_followed++;
+		if (task->clone_flags & CLONE_UNTRACED)
+			e->stats.met |= ENGINE_MET_UNTRACED;
+	}
+}
+
+static struct event_call *begin_record(struct engine_pt *e, struct task *task)
+{
+	struct event_call *call = event_begin(&e->record, EVENT_CALL);
+
+	if (!call)
+		return NULL;
+	engine_head(e, &call->head, task, task->enter_ns);
+	if (task->arch != SYS_ARCH_NATIVE)
+		call->head.flags |= EVENT_F_COMPAT;
+	call->duration_ns = task->call_ns;
+	for (int i = 0; i < 6; i++)
+		call->args[i] = task->args[i];
+	call->ip = task->ip;
+	call->nr = task->nr;
+	call->arch = task->arch;
+	return call;
+}
+
+static bool is_mark(const struct task *task, const struct event_head *head)
+{
+	const struct event_item *path;
+
+	if (!is_look_up(task->id))
+		return false;
+	path = event_item(head, SYS_ITEM_PATH);
+	return path && path->bytes > sizeof MARK_PREFIX - 1 &&
+	       memcmp(event_item_data(path), MARK_PREFIX, sizeof MARK_PREFIX - 1) == 0;
+}
+
+static void leave(struct engine_pt *e, struct task *task, const struct __ptrace_syscall_info *info, uint64_t seen_ns)
+{
+	int64_t ret = (int64_t)info->exit.rval;
+	bool no_enter = !task->in_call;
+	struct event_call *call;
+	struct event_head *head;
+
+	if (no_enter) {
+		/* We came while it was inside a call. */
+		e->stats.seen++;
+		task->nr = -1;
+		task->id = CALL_unknown;
+		task->arch = (uint16_t)arch_of(info->arch, 0);
+		memset(task->args, 0, sizeof task->args);
+		task->ip = info->instruction_pointer;
+		task->enter_ns = seen_ns;
+		task->call_ns = 0;
+		buf_clear(&task->entered);
+	}
+	task->in_call = false;
+	count_children(e, task, ret, true);
+	note_blind_spots(e, task, ret);
+
+	call = begin_record(e, task);
+	if (call) {
+		call->ret = ret;
+		if (no_enter)
+			call->head.flags |= EVENT_F_NO_ENTER | (task->entered_before ? EVENT_F_BEFORE_ATTACH : 0);
+		if (task->entered.bytes > 0)
+			(void)buf_add(&e->record, task->entered.data, task->entered.bytes);
+		if (task->arch == SYS_ARCH_NATIVE && !no_enter)
+			capture_items(e, task, SYS_EXIT, ret, &e->record);
+	}
+	task->entered_before = false;
+	head = engine_emit(e);
+	if (head && is_mark(task, head)) {
+		head->flags |= EVENT_F_MARK;
+		e->stats.marks++;
+	}
+	if (e->pin.active)
+		pin_exit(e, task, head, ret);
+}
+
+void call_unfinished(struct engine_pt *e, struct task *task, bool killed)
+{
+	struct event_call *call;
+
+	if (!task->in_call)
+		return;
+	task->in_call = false;
+	count_children(e, task, 0, false);
+	call = begin_record(e, task);
+	if (call) {
+		call->head.flags |= EVENT_F_UNFINISHED;
+		if (killed && !is_exit(task->id))
+			call->head.flags |= EVENT_F_KILLED;
+		if (task->entered.bytes > 0)
+			(void)buf_add(&e->record, task->entered.data, task->entered.bytes);
+	}
+	(void)engine_emit(e);
+}
+
+void call_stop(struct engine_pt *e, struct task *task, uint64_t seen_ns)
+{
+	struct __ptrace_syscall_info info;
+	long got = ptrace(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof info, &info);
+
+	if (got <= 0) {
+		/* Killed meanwhile: its death will be told. */
+		engine_release(e, task, 0);
+		return;
+	}
+	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+		/* What the child does between fork and its execve is ours. */
+		if (!task->starting || sys_call_id(arch_of(info.arch, info.entry.nr), (int32_t)info.entry.nr) == CALL_execve)
+			enter(e, task, &info, seen_ns);
+	} else if (info.op == PTRACE_SYSCALL_INFO_EXIT) {
+		if (!task->starting || task->in_call)
+			leave(e, task, &info, seen_ns);
+	}
+	engine_release(e, task, 0);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Starts a command under our eyes.  The child waits on a pipe until we hold
+ * it; what it does before its execve is ours and not recorded.  Why an
+ * execve failed comes back through a second pipe, which a success closes.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/ptrace/ptrace.h"
+
+#define OPTIONS \
+	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | \
+	 PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
+
+extern char **environ;
+
+static void write_all(int fd, const void *data, size_t bytes)
+{
+	while (write(fd, data, bytes) < 0 && errno == EINTR)
+		;
+}
+
+/* The child's side; never returns. */
+static void child_main(const struct engine_spec *spec, char **shell_argv, int go_fd, int why_fd)
+{
+	char byte;
+	int code;
+	ssize_t n;
+
+	do {
+		n = read(go_fd, &byte, 1);
+	} while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(125); /* the parent died or gave up */
+	if (spec->prepare_child)
+		spec->prepare_child(spec->prepare_data);
+	(void)execve(spec->program, spec->argv, environ);
+	code = errno;
+	/* A script without "#!": the shell runs it, as execvp(3) has it. */
+	if (code == ENOEXEC) {
+		(void)execve(shell_argv[0], shell_argv, environ);
+		code = errno;
+	}
+	write_all(why_fd, &code, sizeof code);
+	_exit(127);
+}
+
+/* "sh PROGRAM ARGUMENTS…", made before fork: the child must not allocate. */
+static char **make_shell_argv(const struct engine_spec *spec)
+{
+	size_t count = 0;
+	char **argv;
+
+	while (spec->argv[count])
+		count++;
+	argv = calloc(count + 3, sizeof *argv);
+	if (!argv)
+		return NULL;
+	argv[0] = (char *)(uintptr_t)"/bin/sh";
+	argv[1] = (char *)(uintptr_t)spec->program;
+	for (size_t i = 1; i < count; i++)
+		argv[i + 1] = spec->argv[i];
+	return argv;
+}
+
+static int hold(struct engine_pt *e, pid_t pid, struct error *err)
+{
+	struct task *task;
+	int status;
+
+	if (ptrace(PTRACE_SEIZE, pid, NULL, OPTIONS | PTRACE_O_EXITKILL) != 0 ||
+	    ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) != 0)
+		return error_set(err, errno, "cannot trace: %s (see: syscull doctor)", strerror(errno));
+	while (waitpid(pid, &status, __WALL) < 0) {
+		if (errno != EINTR)
+			return error_errno(err, errno, "waiting for the command");
+	}
+	if (!WIFSTOPPED(status))
+		return error_set(err, ECHILD, "the command ended before it began");
+	task = task_add(e, pid);
+	if (!task)
+		return error_errno(err, ENOMEM, "starting the command");
+	task->pid = pid;
+	task->root = true;
+	task->starting = true;
+	e->root = pid;
+	state_task(e, task, false);
+	state_dirs(e, task);
+	state_mounts(e, task);
+	state_ids(e, task);
+	state_limits(e, task);
+	pin_start(e, pid);
+	return 0;
+}
+
+/* Runs the child up to the success of its execve, or to its end. */
+static int run_to_exec(struct engine_pt *e, int why_fd, const char *program, struct error *err)
+{
+	int code = 0;
+
+	while (!e->started && !e->root_ended && !e->stats.aborted) {
+		int status;
+		pid_t tid = waitpid(-1, &status, __WALL);
+
+		if (tid < 0 && errno == EINTR)
+			continue;
+		if (tid < 0)
+			return error_errno(err, errno, "waiting for the command");
+		stop_handle(e, tid, status, clock_now_ns());
+	}
+	if (e->started)
+		return 0;
+	if (read(why_fd, &code, sizeof code) == sizeof code)
+		return error_errno(err, code, "%s", program);
+	if (e->stats.aborted)
+		return error_set(err, ENOMEM, "%s: %s", program, e->stats.abort_reason);
+	return error_set(err, ECHILD, "%s: killed before it began", program);
+}
+
+int launch_command(struct engine_pt *e, const struct engine_spec *spec, struct error *err)
+{
+	int go[2] = { -1, -1 }, why[2] = { -1, -1 };
+	char **shell_argv = make_shell_argv(spec);
+	pid_t pid;
+	int r;
+
+	if (!shell_argv)
+		return error_errno(err, ENOMEM, "starting the command");
+	if (pipe2(go, O_CLOEXEC) != 0 || pipe2(why, O_CLOEXEC) != 0) {
+		r = error_errno(err, errno, "starting the command: pipe");
+		goto out;
+	}
+	pid = fork();
+	if (pid < 0) {
+		r = error_errno(err, errno, "starting the command: fork");
+		goto out;
+	}
+	if (pid == 0) {
+		/* Our ends, or the parent's death would not end the wait. */
+		(void)close(go[1]);
+		(void)close(why[0]);
+		child_main(spec, shell_argv, go[0], why[1]);
+	}
+	(void)close(why[1]);
+	why[1] = -1;
+	r = hold(e, pid, err);
+	if (r == 0) {
+		struct task *task = task_find(e, pid);
+
+		write_all(go[1], "", 1);
+		engine_release(e, task, 0);
+		e->begin_ns = clock_now_ns();
+		r = run_to_exec(e, why[0], spec->program, err);
+	}
+	if (r < 0 && !e->root_ended) {
+		int status;
+
+		(void)kill(pid, SIGKILL);
+		(void)waitpid(pid, &status, __WALL);
+		e->root_ended = true;
+	}
+out:
+	for (int i = 0; i < 2; i++) {
+		if (go[i] >= 0)
+			(void)close(go[i]);
+		if (why[i] >= 0)
+			(void)close(why[i]);
+	}
+	free(shell_argv);
+	return r;
+}

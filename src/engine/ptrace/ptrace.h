@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the files of the ptrace engine share.  The engine is one thread and
+ * one loop: a stop of a task comes in, becomes records in `out`, and the
+ * task is released.  Each file has one concern: launch.c begins, stops.c
+ * tells stops apart, calls.c turns enter and exit into a record, capture.c
+ * copies evidence, state.c reads /proc, pin.c keeps the tree on one CPU,
+ * memory.c reads a tracee, arch-*.c know registers.
+ */
+#ifndef SYSCULL_ENGINE_PTRACE_PTRACE_H
+#define SYSCULL_ENGINE_PTRACE_PTRACE_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "engine/engine.h"
+
+/* A CPU mask for machines with up to 8,192 CPUs. */
+#define PIN_MASK_BYTES 1024
+
+struct task {
+	pid_t tid, pid;
+	/* The call it is in. */
+	bool in_call;
+	bool entered_before; /* attached while inside a call: its exit has no enter */
+	bool born; /* its first stop is still to come */
+	bool held; /* its first stop came before its parent's fork event */
+	bool announced; /* its fork event came */
+	bool refused; /* over the task limit: let go at its first stop */
+	bool starting; /* launched, not yet at its execve */
+	bool exec_event; /* the execve it is in has succeeded */
+	bool fork_event; /* the clone it is in made a child that we follow */
+	bool exiting; /* its exit event came */
+	bool root; /* the launched command's first task */
+	bool foreign_ns; /* its children may live in another pid namespace */
+	uint16_t arch;
+	int32_t nr;
+	enum sys_call_id id;
+	uint64_t args[6];
+	uint64_t ip;
+	uint64_t clone_flags;
+	uint64_t enter_ns; /* the enter stop was seen */
+	uint64_t released_ns; /* last time it was let run; 0 while it is stopped on purpose */
+	uint64_t call_ns; /* time in the present call, stops of ours left out */
+	uint64_t user_ns, user_gaps;
+	uint64_t run_ns;
+	struct buf entered; /* items captured at enter */
+};
+
+/* A stop that waitpid gave and that was not handled yet. */
+struct stop {
+	pid_t tid;
+	int status;
+	uint64_t seen_ns;
+};
+
+#define STOP_QUEUE 64
+
+struct pin {
+	bool active;
+	bool fix_child; /* the child being born has inherited the pinned mask */
+	enum engine_pin when;
+	int cpu;
+	uint8_t original[PIN_MASK_BYTES]; /* of the command, before pinning */
+	size_t original_bytes;
+};
+
+struct engine_pt {
+	struct engine engine;
+	struct engine_stats stats;
+	struct engine_exit exit;
+	uint64_t items; /* what to capture */
+	const char *const *env_names;
+	uint32_t task_limit;
+	struct map tasks; /* tid → struct task * */
+	pid_t root; /* 0 when attached */
+	bool root_ended;
+	bool letting_go;
+	uint64_t letting_go_since;
+	bool orphan_wait; /* gave up tracing; only the command's end is awaited */
+	bool no_readv;
+	bool pidns_seen; /* a call that makes or enters pid namespaces was seen */
+	bool started; /* the first execve has succeeded */
+	uint64_t begin_ns, end_ns;
+	struct pin pin;
+	struct stop queue[STOP_QUEUE];
+	unsigned queue_first, queue_used;
+	struct buf out; /* records ready to be taken */
+	size_t out_taken;
+	struct buf record; /* the one being built */
+	struct buf scratch; /* raw memory of a tracee */
+	struct buf files; /* contents of /proc files */
+};
+
+/* tasks.c */
+struct task *task_find(struct engine_pt *e, pid_t tid);
+struct task *task_add(struct engine_pt *e, pid_t tid);
+void task_remove(struct engine_pt *e, struct task *task);
+/* The task takes another's place in the table (execve by a thread). */
+void task_rename(struct engine_pt *e, struct task *task, pid_t tid);
+void task_free_all(struct engine_pt *e);
+size_t task_count(const struct engine_pt *e);
+
+/* ptrace.c */
+/* Closes the record being built and queues it.  The queued record, valid
+ * until the next one, or NULL: a failure is counted. */
+struct event_head *engine_emit(struct engine_pt *e);
+/* Fills the head of the record being built. */
+void engine_head(struct engine_pt *e, struct event_head *head, const struct task *task, uint64_t time_ns);
+/* Lets a stopped task run on with a signal (0 none), or lets go of it when
+ * we are letting go. */
+void engine_release(struct engine_pt *e, struct task *task, int signal);
+void engine_let_go_all(struct engine_pt *e);
+void engine_abort(struct engine_pt *e, const char *why);
+/* A task is gone for us: closes its call and its account, and forgets it. */
+void engine_task_end(struct engine_pt *e, struct task *task, uint32_t how, uint32_t status);
+
+/* stops.c */
+void stop_handle(struct engine_pt *e, pid_t tid, int status, uint64_t seen_ns);
+/* Children whose parent's fork event never came are taken in after a while. */
+void stop_adopt_held(struct engine_pt *e);
+
+/* calls.c */
+void call_stop(struct engine_pt *e, struct task *task, uint64_t seen_ns);
+/* Emits the call that the task is in as never returned. */
+void call_unfinished(struct engine_pt *e, struct task *task, bool killed);
+
+/* capture.c: appends what the table asks for at this time to buf. */
+void capture_items(struct engine_pt *e, struct task *task, enum sys_when when, int64_t ret, struct buf *buf);
+
+/* memory.c: bytes read (fewer at an unmapped page), 0 when none could be. */
+size_t memory_read(struct engine_pt *e, pid_t tid, uint64_t address, void *data, size_t bytes);
+bool memory_write(struct engine_pt *e, pid_t tid, uint64_t address, const void *data, size_t bytes);
+/* Reads a string of at most `most` bytes into `scratch` (cleared before).
+ * Its length; *ret_cut when there was more, *ret_unread when none was readable. */
+size_t memory_string(struct engine_pt *e, pid_t tid, uint64_t address, size_t most, bool *ret_cut, bool *ret_unread);
+
+/* state.c: records of what a task has when we come or at exec. */
+void state_task(struct engine_pt *e, struct task *task, bool attached);
+void state_dirs(struct engine_pt *e, struct task *task);
+void state_mounts(struct engine_pt *e, struct task *task);
+void state_ids(struct engine_pt *e, struct task *task);
+void state_limits(struct engine_pt *e, struct task *task);
+void state_fds(struct engine_pt *e, struct task *task);
+void state_maps(struct engine_pt *e, struct task *task);
+void state_exec(struct engine_pt *e, struct task *task, pid_t former, uint64_t seen_ns);
+uint64_t state_run_ns(pid_t tid);
+/* The tid and pid as the task itself sees them. */
+void state_ns_ids(struct engine_pt *e, pid_t tid, uint32_t *ret_tid, uint32_t *ret_pid);
+bool state_pidns_differs(pid_t pid);
+
+/* launch.c */
+int launch_command(struct engine_pt *e, const struct engine_spec *spec, struct error *err);
+/* attach.c */
+int attach_pids(struct engine_pt *e, const struct engine_spec *spec, struct error *err);
+
+/* pin.c */
+void pin_start(struct engine_pt *e, pid_t tid);
+/* Undoes the pinning of a task and of ourselves, for good. */
+void pin_undo(struct engine_pt *e, pid_t tid);
+void pin_enter(struct engine_pt *e, struct task *task);
+void pin_exit(struct engine_pt *e, struct task *task, const struct event_head *call, int64_t ret);
+void pin_fork(struct engine_pt *e, struct task *parent);
+void pin_child(struct engine_pt *e, pid_t tid);
+/* A task that we let go of gets its mask back (--pin=always). */
+void pin_let_go(struct engine_pt *e, pid_t tid);
+
+/* arch-*.c: the table that a call number belongs to, by AUDIT_ARCH_…. */
+enum sys_arch arch_of(uint32_t audit_arch, uint64_t nr);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The table of tasks that we follow, by tid. */
+#include <stdlib.h>
+
+#include "engine/ptrace/ptrace.h"
+
+struct task *task_find(struct engine_pt *e, pid_t tid)
+{
+	struct task **slot = map_get(&e->tasks, (uint64_t)tid);
+
+	return slot ? *slot : NULL;
+}
+
+struct task *task_add(struct engine_pt *e, pid_t tid)
+{
+	struct task *task = calloc(1, sizeof *task);
+	struct task **slot;
+
+	if (!task)
+		return NULL;
+	slot = map_put(&e->tasks, (uint64_t)tid, NULL);
+	if (!slot) {
+		free(task);
+		return NULL;
+	}
+	task->tid = tid;
+	*slot = task;
+	return task;
+}
+
+void task_remove(struct engine_pt *e, struct task *task)
+{
+	(void)map_remove(&e->tasks, (uint64_t)task->tid);
+	buf_done(&task->entered);
+	free(task);
+}
+
+void task_rename(struct engine_pt *e, struct task *task, pid_t tid)
+{
+	struct task **slot;
+
+	(void)map_remove(&e->tasks, (uint64_t)task->tid);
+	task->tid = tid;
+	/* The place just freed can be used again: no memory is needed. */
+	slot = map_put(&e->tasks, (uint64_t)tid, NULL);
+	if (slot)
+		*slot = task;
+}
+
+void task_free_all(struct engine_pt *e)
+{
+	size_t iter = 0;
+	struct task **slot;
+
+	while ((slot = map_next(&e->tasks, &iter, NULL))) {
+		buf_done(&(*slot)->entered);
+		free(*slot);
+	}
+	map_done(&e->tasks);
+}
+
+size_t task_count(const struct engine_pt *e)
+{
+	return e->tasks.used;
+}
