@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Thin: the rules are meson's (meson.build), the steps are scripts in tools/.
+# `make help` says what there is.
+
+.PHONY: help build run check check-long bench deps static amalgamation format clean
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 22
+
+build: ## build/syscull
+	@tools/build
+
+run: ## what `ls -l` wastes and a measured cure; CMD='...' for any command
+	@tools/deps --wanted build
+	@tools/build
+ifdef CMD
+	@build/syscull run -- $(CMD)
+else
+	@tools/demo build/syscull
+endif
+
+check: ## all tests on three builds; installs what is missing first
+	@tools/deps --wanted build test cross
+	@tools/check
+
+check-long: build ## the long tests in shards (SHARD=NAME for one)
+	@tools/check-long $(SHARD)
+
+bench: build ## the benchmarks
+	@tools/bench
+
+deps: ## installs Debian packages (root); nothing else installs
+	@tools/deps
+
+static: ## one static file (does not exist yet)
+	@echo "make static does not exist yet"; exit 1
+
+amalgamation: ## the library as one file (does not exist yet)
+	@echo "make amalgamation does not exist yet"; exit 1
+
+format: ## clang-format over all C files
+	@tools/c-files | xargs clang-format -i
+
+clean: ## removes what was built
+	@rm -rf build build-gcc build-asan build-clang build-summary.txt

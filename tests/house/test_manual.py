@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The manual is clean and has every option that the command has, and no other."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+TOP, SYSCULL = sys.argv[1:3]
+PAGES = sorted(glob.glob(os.path.join(TOP, "man", "*.[1-8]")))
+assert PAGES, "no manual pages"
+bad = []
+
+
+def run(*argv):
+    return subprocess.run(argv, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
+
+
+def options_of_help(subcommand):
+    """{long name: (letter, argument)} from --help, which the option table prints."""
+    said = run(SYSCULL, subcommand, "--help")
+    if said.returncode != 0:
+        bad.append(f"syscull {subcommand} --help ended with {said.returncode}: {said.stderr.strip()}")
+    options = {}
+    for match in re.finditer(r"^  (?:-(\w), |    )--([\w-]+)(?: (\S+))?", said.stdout, re.M):
+        options[match.group(2)] = (match.group(1), match.group(3))
+    return options
+
+
+with open(os.path.join(TOP, "man", "syscull.1"), encoding="utf-8") as file:
+    manual = file.read()
+# .It Fl o , Fl -output Ar FILE
+in_manual = {}
+for match in re.finditer(r"^\.It (?:Fl (\w) , )?Fl -([\w-]+)(?: Ar (\S+))?", manual, re.M):
+    in_manual[match.group(2)] = (match.group(1), match.group(3))
+
+options = options_of_help("run")
+if not options:
+    bad.append("no options in syscull run --help")
+for name, (letter, argument) in options.items():
+    if name not in in_manual:
+        bad.append(f"man/syscull.1 lacks --{name}")
+    elif in_manual[name] != (letter, argument):
+        bad.append(f"--{name}: the command has {letter, argument}, the manual {in_manual[name]}")
+for name in in_manual:
+    if name not in options:
+        bad.append(f"man/syscull.1 has --{name}, the command does not")
+
+if shutil.which("mandoc"):
+    lint = run("mandoc", "-T", "lint", "-W", "style", *PAGES)
+    bad += [line for line in (lint.stdout + lint.stderr).splitlines() if line]
+elif not bad:
+    print("no mandoc here: the pages are not checked", file=sys.stderr)
+    sys.exit(77)
+print("\n".join(bad) or f"{len(options)} options, {len(PAGES)} pages")
+sys.exit(1 if bad else 0)
