@@ -67,22 +67,25 @@ struct event_head *event_end(struct buf *buf);
  * EVENT_ITEM_….  Strings end at their NUL.  0, or -EINVAL when the raw bytes
  * are too few for the struct (the item is then added as unread).
  *
- * How much to fetch, by the shape of the kind (sys/sys.h), at the kind's time
- * and only when sys_kind_applies and the address is not 0:
- *   SYS_STRING   up to a NUL or kind->max bytes; TRUNCATED when there was no
- *                NUL within max + 1 bytes; raw may or may not hold the NUL
- *   SYS_FIXED    event_kind_bytes
- *   SYS_ARRAY    event_kind_bytes for each of event_kind_count elements
- *   SYS_SIZED    event_kind_count bytes
- *   SYS_FDSET    event_kind_count bytes: args[0] bits in whole longs
- * TRUNCATED is set here too when event_kind_count says less than there is.
- * Exit items of calls that failed hold nothing that anybody may trust: for
- * strings fetch them all the same (a path that was not found is evidence),
- * for any other exit kind do not (event_kind_count is 0 then for arrays).
- * SYS_IOVEC, SYS_MSGHDR and SYS_MMSGHDR have functions of their own below.
+ *
+ * How much to fetch is event_fetch_bytes.  A string that has no NUL within
+ * max + 1 bytes becomes TRUNCATED here; the raw bytes of a shorter one may
+ * hold its NUL or not.  An array that event_fetch_bytes has cut needs
+ * EVENT_ITEM_TRUNCATED from the engine.  SYS_IOVEC, SYS_MSGHDR and
+ * SYS_MMSGHDR have functions of their own below.
  */
 int event_item_decode(struct buf *buf, enum sys_arch arch, uint8_t kind, unsigned arg, unsigned flags, const void *raw,
 		      size_t bytes);
+/*
+ * The bytes to fetch from address args[arg] now, at `when`: 0 when there is
+ * nothing to do (another time, address 0, sys_kind_applies says no, no
+ * elements, or a result of a call that failed: what is behind those was not
+ * written.  Strings that were given are fetched all the same: a path that was
+ * not found is evidence).  Of strings it is the most that is worth fetching.
+ * For SYS_MSGHDR the struct, for SYS_IOVEC and SYS_MMSGHDR the array of them.
+ */
+size_t event_fetch_bytes(enum sys_arch arch, uint8_t kind, unsigned arg, const uint64_t args[6], enum sys_when when,
+			 int64_t ret, bool *ret_cut);
 /* How many elements (SYS_ARRAY, SYS_IOVEC, SYS_MMSGHDR) or bytes (SYS_SIZED,
  * SYS_FDSET) argument `arg` of this kind has, at most the kind's max; sets
  * *ret_cut when there are more.  ret is the call's result, 0 at enter. */

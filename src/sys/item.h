@@ -44,13 +44,15 @@
 	X(MOUNTINFO, "mountinfo", "text of /proc/PID/mountinfo") \
 	X(COMM, "comm", "the kernel's short name of the task")
 
+/* clang-format off */
 enum sys_item {
 	SYS_ITEM_NONE,
 #define SYS_ITEM_ENUM(name, text, what) SYS_ITEM_##name,
 	SYS_ITEM_LIST(SYS_ITEM_ENUM)
 #undef SYS_ITEM_ENUM
-		SYS_ITEM_COUNT
+	SYS_ITEM_COUNT
 };
+/* clang-format on */
 
 /* A set of items, for "what must be captured". */
 #define SYS_ITEM_BIT(name) (UINT64_C(1) << SYS_ITEM_##name)
