@@ -28,6 +28,7 @@ struct analysis_floor {
 struct analysis_spec {
 	struct analysis_floor floor; /* zero: the defaults */
 	const char *const *only_rules; /* NULL: all; else NULL-ended ids */
+	struct price_book *prices; /* NULL: measured here; else belongs to the analysis */
 };
 
 /* What is known when the run is over, from engine and command line. */
@@ -66,6 +67,13 @@ struct verdict_finding {
 	bool worth;
 };
 
+/* A call with its time, for tables. */
+struct verdict_call {
+	struct tally_row row;
+	char name[SYS_NAME_MAX];
+	double ns; /* all of them together, untraced, waiting left out */
+};
+
 struct analysis;
 
 int analysis_new(const struct analysis_spec *spec, struct analysis **ret, struct error *err);
@@ -92,7 +100,10 @@ struct analysis_result {
 	double user_ns; /* outside calls, stops taken out */
 	double waiting_ns; /* blocked in calls beyond their price */
 	double task_ns; /* user + system over all tasks, stops taken out */
-	double untraced_ns; /* estimated wall time without us */
+	/* Estimated wall time without us.  One task: its task and waiting time.
+	 * A tree: the wall time less all stops, as if they had stood in each
+	 * other's way; at least what the first process needs by itself. */
+	double untraced_ns;
 	double stop_ns; /* our cost of one call, as found in this run */
 	bool closed, complete;
 	char books_why[160]; /* when not closed or not complete */
@@ -103,6 +114,12 @@ struct analysis_result {
 	size_t worth_count, below_count;
 	uint64_t evicted; /* keys that rules gave up for want of room */
 	struct price_book *prices;
+	struct verdict_call *by_call; /* most time first */
+	size_t by_call_count;
+	uint64_t tasks; /* threads and processes seen */
+	bool stop_guessed; /* stop_ns: too few calls to find it by */
+	uint64_t model_losses; /* records that the model could not keep */
+	const char *model_limit; /* which limit, NULL none */
 };
 const struct analysis_result *analysis_result(const struct analysis *analysis);
 

@@ -3,6 +3,11 @@
  * What a call costs on this machine when nobody watches: plain timed loops,
  * one per kind of call, each run only when its price is asked for.  A price
  * is the whole cost of one call to the program: wrapper, entry, kernel, exit.
+ *
+ * To add a price: a loop and its row in probe.c (the row says how many calls
+ * one turn makes and what else is in it), the name in enum probe_id
+ * (probe.h), and a row in price-table.c for each call and result that it
+ * stands for.  A loop must leave nothing behind and must never block.
  */
 #ifndef SYSCULL_VERDICT_PRICE_H
 #define SYSCULL_VERDICT_PRICE_H
@@ -24,6 +29,14 @@ struct price {
 };
 
 struct price_book *price_book_new(void);
+/* For tests: runs nothing.  Calls that no row names cost other_ns. */
+#define PRICE_ANY_FAILURE (-1)
+struct price_fixed {
+	enum sys_call_id call;
+	int err; /* 0, an errno or PRICE_ANY_FAILURE */
+	double ns, component_ns;
+};
+struct price_book *price_book_new_fixed(const struct price_fixed *rows, size_t count, double other_ns);
 void price_book_free(struct price_book *book);
 
 /*

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Feeding: what happens for every record is here and has to be short; the
+ * judging is in conclude.c.
+ */
+#include "verdict/analysis.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verdict/analysis-state.h"
+#include "verdict/judge.h"
+
+static bool wanted(const struct analysis_spec *spec, const struct rule *rule)
+{
+	if (!spec->only_rules)
+		return true;
+	for (const char *const *id = spec->only_rules; *id; id++)
+		if (strcmp(*id, rule->id) == 0)
+			return true;
+	return false;
+}
+
+static int check_ids(const struct analysis_spec *spec, struct error *err)
+{
+	for (const char *const *id = spec->only_rules; id && *id; id++)
+		if (!rule_by_id(*id))
+			return error_set(err, EINVAL, "there is no rule \"%s\"", *id);
+	return 0;
+}
+
+static int add_env(struct analysis *analysis, const char *const *names)
+{
+	for (; names && *names; names++) {
+		bool there = false;
+
+		for (size_t i = 0; i < analysis->env.used; i++)
+			there = there || strcmp(analysis->env.at[i], *names) == 0;
+		if (!there && !vec_push(&analysis->env, *names))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int start_run(struct analysis *analysis, const struct rule *rule)
+{
+	struct rule_run *run = vec_add(&analysis->runs);
+	size_t n = 0;
+	int r;
+
+	if (!run)
+		return -ENOMEM;
+	run->rule = rule;
+	run->model = analysis->result.model;
+	run->state = calloc(1, rule->state_bytes ? rule->state_bytes : 1);
+	if (!run->state)
+		return -ENOMEM;
+	for (const struct rule_limit *limit = rule->limits; limit && limit->name; limit++) {
+		if (n == sizeof run->limits / sizeof run->limits[0])
+			return -E2BIG;
+		run->limits[n++] = limit->value;
+	}
+	r = rule->start ? rule->start(run) : 0;
+	if (r < 0)
+		return r;
+	analysis->items |= rule->items;
+	return add_env(analysis, rule->env);
+}
+
+static bool subscribes(const struct rule *rule, unsigned call)
+{
+	for (const uint16_t *id = rule->call ? rule->calls : NULL; id && *id; id++)
+		if (*id == call)
+			return true;
+	return false;
+}
+
+/* One list of rules per call, back to back: a call that no rule reads costs
+ * the comparison of two numbers. */
+static int make_subscriptions(struct analysis *analysis)
+{
+	for (unsigned call = 0; call < CALL_COUNT; call++) {
+		analysis->first[call] = (uint32_t)analysis->subscribers.used;
+		for (size_t i = 0; i < analysis->runs.used; i++)
+			if (subscribes(analysis->runs.at[i].rule, call) &&
+			    !vec_push(&analysis->subscribers, (uint16_t)i))
+				return -ENOMEM;
+	}
+	analysis->first[CALL_COUNT] = (uint32_t)analysis->subscribers.used;
+	return 0;
+}
+
+static int set_up(struct analysis *analysis, const struct analysis_spec *spec)
+{
+	struct analysis_result *result = &analysis->result;
+	int r = 0;
+
+	result->model = model_new();
+	if (!result->model || !result->prices)
+		return -ENOMEM;
+	for (const struct rule *const *rule = rule_list; *rule && r == 0; rule++)
+		if (wanted(spec, *rule))
+			r = start_run(analysis, *rule);
+	if (r == 0)
+		r = make_subscriptions(analysis);
+	if (r == 0 && !vec_push(&analysis->env, NULL))
+		r = -ENOMEM;
+	return r;
+}
+
+int analysis_new(const struct analysis_spec *spec, struct analysis **ret, struct error *err)
+{
+	struct price_book *prices = spec->prices ? spec->prices : price_book_new();
+	struct analysis *analysis = calloc(1, sizeof *analysis);
+	int r = check_ids(spec, err);
+
+	if (r < 0 || !analysis) {
+		price_book_free(prices);
+		free(analysis);
+		return r < 0 ? r : error_errno(err, ENOMEM, "cannot begin the analysis");
+	}
+	tally_init(&analysis->tally);
+	time_init(&analysis->time);
+	analysis->items = MODEL_ITEMS;
+	analysis->result.prices = prices;
+	analysis->result.tally = &analysis->tally;
+	analysis->result.floor = spec->floor;
+	if (spec->floor.share == 0 && spec->floor.least_ns == 0 && spec->floor.enough_ns == 0)
+		analysis->result.floor = JUDGE_FLOOR_DEFAULT;
+	r = set_up(analysis, spec);
+	if (r < 0) {
+		analysis_free(analysis);
+		return error_errno(err, -r, "cannot begin the analysis");
+	}
+	*ret = analysis;
+	return 0;
+}
+
+void analysis_free(struct analysis *analysis)
+{
+	if (!analysis)
+		return;
+	judge_done(&analysis->result);
+	finding_list_done(&analysis->findings);
+	for (size_t i = 0; i < analysis->runs.used; i++) {
+		struct rule_run *run = &analysis->runs.at[i];
+
+		/* start may have made half of it: done has to bear zeroed state. */
+		if (run->rule->done && run->state)
+			run->rule->done(run);
+		free(run->state);
+	}
+	free(analysis->result.by_call);
+	vec_done(&analysis->runs);
+	vec_done(&analysis->subscribers);
+	vec_done(&analysis->env);
+	tally_done(&analysis->tally);
+	time_done(&analysis->time);
+	model_free(analysis->result.model);
+	price_book_free(analysis->result.prices);
+	free(analysis);
+}
+
+uint64_t analysis_items(const struct analysis *analysis)
+{
+	return analysis->items;
+}
+
+const char *const *analysis_env(const struct analysis *analysis)
+{
+	return analysis->env.at;
+}
+
+const struct analysis_result *analysis_result(const struct analysis *analysis)
+{
+	return &analysis->result;
+}
+
+static int feed_call(struct analysis *analysis, const struct model_view *view)
+{
+	unsigned components = (view->path ? view->path->components : 0) + (view->path2 ? view->path2->components : 0);
+	const struct tally_row *row = tally_add(&analysis->tally, view->call, view->err, components);
+	int r = row ? time_add_call(&analysis->time, row, view->call, view->err) : -ENOMEM;
+
+	if (view->call->head.flags & EVENT_F_UNFINISHED)
+		return r;
+	for (uint32_t i = analysis->first[view->id]; i < analysis->first[view->id + 1]; i++) {
+		struct rule_run *run = &analysis->runs.at[analysis->subscribers.at[i]];
+
+		run->rule->call(run, view);
+	}
+	return r;
+}
+
+void analysis_image_end(struct analysis *analysis, struct model_process *process)
+{
+	for (size_t i = 0; i < analysis->runs.used; i++) {
+		struct rule_run *run = &analysis->runs.at[i];
+
+		if (run->rule->image_end)
+			run->rule->image_end(run, process);
+	}
+}
+
+int analysis_feed(struct analysis *analysis, const struct event_head *head)
+{
+	const struct event_call *call = (const struct event_call *)head;
+	struct model_view view;
+	int r = model_feed(analysis->result.model, head, &view), s = 0;
+
+	if (view.ended)
+		analysis_image_end(analysis, view.ended);
+	if (head->type == EVENT_EXIT)
+		time_add_exit(&analysis->time, (const struct event_exit *)head);
+	if (head->type != EVENT_CALL || head->flags & EVENT_F_MARK)
+		return r;
+	if (view.call) {
+		s = feed_call(analysis, &view);
+	} else {
+		/* The model could not take it; it was made all the same. */
+		int err = event_call_errno(call);
+		const struct tally_row *row = tally_add(&analysis->tally, call, err, 0);
+
+		s = row ? time_add_call(&analysis->time, row, call, err) : -ENOMEM;
+	}
+	return r < 0 ? r : s;
+}

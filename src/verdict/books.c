@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "verdict/books.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* Adds one reason; the first ones are worth most, what does not fit is left out. */
+static void why(struct analysis_result *result, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void why(struct analysis_result *result, const char *format, ...)
+{
+	char reason[sizeof result->books_why];
+	size_t used = strlen(result->books_why), room = sizeof result->books_why - used;
+	va_list args;
+	int bytes;
+
+	va_start(args, format);
+	bytes = vsnprintf(reason, sizeof reason, format, args);
+	va_end(args);
+	if (bytes < 0 || (size_t)bytes + 3 > room)
+		return;
+	(void)snprintf(result->books_why + used, room, "%s%s", used ? "; " : "", reason);
+}
+
+void books_judge(struct analysis_result *result, uint64_t analysed, uint64_t unsplit)
+{
+	const struct analysis_facts *facts = &result->facts;
+	uint64_t accounted = facts->delivered + facts->lost + facts->in_flight + facts->marks;
+	char a[TEXT_NUMBER_MAX], b[TEXT_NUMBER_MAX];
+
+	result->books_why[0] = '\0';
+	result->closed = true;
+	if (facts->seen != accounted) {
+		result->closed = false;
+		why(result, "%s calls seen, %s accounted for", text_count(facts->seen, a), text_count(accounted, b));
+	}
+	if (facts->delivered != analysed) {
+		result->closed = false;
+		why(result, "%s calls delivered, %s analysed", text_count(facts->delivered, a),
+		    text_count(analysed, b));
+	}
+	if (facts->children != facts->followed + facts->not_followed) {
+		result->closed = false;
+		why(result, "%s children made, %s accounted for", text_count(facts->children, a),
+		    text_count(facts->followed + facts->not_followed, b));
+	}
+	result->complete = result->closed && facts->lost == 0 && unsplit == 0 && !facts->aborted;
+	if (facts->aborted)
+		why(result, "let go early: %s", facts->abort_reason ? facts->abort_reason : "an error of ours");
+	if (facts->lost > 0)
+		why(result, "%s calls lost", text_count(facts->lost, a));
+	if (unsplit > 0)
+		why(result, "%s calls counted in the total only", text_count(unsplit, a));
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The end of an analysis: books, time, findings, in this order. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "verdict/analysis-state.h"
+#include "verdict/books.h"
+#include "verdict/judge.h"
+
+static void end_rules(struct analysis *analysis)
+{
+	struct model_process *process;
+
+	for (size_t n = 0; (process = model_process_at(analysis->result.model, n)); n++)
+		if (!process->ended)
+			analysis_image_end(analysis, process);
+	for (size_t i = 0; i < analysis->runs.used; i++) {
+		struct rule_run *run = &analysis->runs.at[i];
+
+		if (run->rule->end)
+			run->rule->end(run, &analysis->findings);
+		analysis->result.evicted += run->evicted;
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct verdict_call *x = a, *y = b;
+
+	if (x->ns != y->ns)
+		return x->ns < y->ns ? 1 : -1;
+	if (x->row.count != y->row.count)
+		return x->row.count < y->row.count ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static int list_calls(struct analysis_result *result, const double *row_ns)
+{
+	size_t count = result->tally->rows.used;
+
+	result->by_call = calloc(count ? count : 1, sizeof *result->by_call);
+	if (!result->by_call)
+		return -ENOMEM;
+	result->by_call_count = count;
+	for (size_t i = 0; i < count; i++) {
+		struct verdict_call *call = &result->by_call[i];
+
+		call->row = result->tally->rows.at[i];
+		call->ns = row_ns[i];
+		if (call->row.nr == TALLY_OTHER_NR)
+			(void)strcpy(call->name, "others");
+		else
+			(void)sys_call_print((enum sys_arch)call->row.arch, call->row.nr, call->name);
+	}
+	qsort(result->by_call, count, sizeof *result->by_call, by_time);
+	return 0;
+}
+
+static double untraced_ns(const struct analysis_result *result, const struct time_result *time)
+{
+	double wall_ns = (double)result->facts.wall_ns, least = time->root_ns, ns;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (result->tasks <= 1) {
+		ns = result->task_ns + result->waiting_ns;
+	} else {
+		if (cpus > 0 && result->task_ns / (double)cpus > least)
+			least = result->task_ns / (double)cpus;
+		ns = wall_ns - time->stops_ns;
+		ns = ns < least ? least : ns;
+	}
+	return wall_ns > 0 && ns > wall_ns ? wall_ns : ns;
+}
+
+static int judge_time(struct analysis *analysis)
+{
+	struct analysis_result *result = &analysis->result;
+	size_t rows = analysis->tally.rows.used;
+	double *row_ns = calloc(rows ? rows : 1, sizeof *row_ns);
+	struct time_result time;
+	int r;
+
+	if (!row_ns)
+		return -ENOMEM;
+	time_judge(&analysis->time, &analysis->tally, result->prices, &time, row_ns);
+	result->stop_ns = time.stop_ns;
+	result->stop_guessed = time.stop_guessed;
+	result->calls_ns = time.calls_ns;
+	result->user_ns = time.user_ns;
+	result->waiting_ns = time.waiting_ns;
+	result->task_ns = time.task_ns;
+	result->untraced_ns = untraced_ns(result, &time);
+	r = list_calls(result, row_ns);
+	free(row_ns);
+	return r;
+}
+
+int analysis_finish(struct analysis *analysis, const struct analysis_facts *facts, struct error *err)
+{
+	struct analysis_result *result = &analysis->result;
+	struct model_stats stats;
+	int r;
+
+	if (analysis->finished)
+		return error_set(err, EALREADY, "the analysis is finished already");
+	analysis->finished = true;
+	result->facts = *facts;
+	end_rules(analysis);
+	model_stats(result->model, &stats);
+	result->processes = stats.processes;
+	result->tasks = stats.tasks;
+	result->model_losses = stats.losses;
+	result->model_limit = stats.limit;
+	result->calls = analysis->tally.total;
+	books_judge(result, analysis->tally.total, analysis->tally.lost);
+	r = judge_time(analysis);
+	if (r == 0)
+		r = judge_findings(result, &analysis->findings);
+	return r < 0 ? error_errno(err, -r, "cannot judge the run") : 0;
+}

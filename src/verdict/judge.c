@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "verdict/judge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double average(uint64_t sum, uint64_t count)
+{
+	return count ? (double)sum / (double)count : 0;
+}
+
+static int price_costs(struct analysis_result *result, struct verdict_finding *verdict)
+{
+	const struct finding *finding = verdict->finding;
+
+	verdict->costs_ns = calloc(finding->costs.used ? finding->costs.used : 1, sizeof *verdict->costs_ns);
+	if (!verdict->costs_ns)
+		return -ENOMEM;
+	for (size_t i = 0; i < finding->costs.used; i++) {
+		const struct finding_cost *cost = &finding->costs.at[i];
+		struct price price =
+			price_of(result->prices, cost->call, cost->err, average(cost->components, cost->count));
+
+		verdict->costs_ns[i] = (double)cost->count * price.ns;
+		verdict->cost_ns += verdict->costs_ns[i];
+	}
+	verdict->share = result->task_ns > 0 ? verdict->cost_ns / result->task_ns : 0;
+	return 0;
+}
+
+/* What is taken away counts for, what is still made counts against. */
+static void price_remedy(struct analysis_result *result, const struct verdict_finding *verdict,
+			 struct verdict_remedy *ret)
+{
+	for (size_t i = 0; i < ret->remedy->deltas.used; i++) {
+		const struct finding_delta *delta = &ret->remedy->deltas.at[i];
+		double fewer = -(double)delta->count, calls = fewer < 0 ? -fewer : fewer;
+		struct price price = price_of(result->prices, delta->call, delta->err,
+					      calls > 0 ? (double)delta->components / calls : 0);
+
+		ret->saves_calls -= delta->count;
+		ret->saves_ns += fewer * price.ns;
+		ret->low_ns += fewer * (fewer > 0 ? price.low_ns : price.high_ns);
+		ret->high_ns += fewer * (fewer > 0 ? price.high_ns : price.low_ns);
+	}
+	/* Nothing saves more than what is there. */
+	if (ret->saves_ns > verdict->cost_ns)
+		ret->saves_ns = verdict->cost_ns;
+}
+
+static int by_saving(const void *a, const void *b)
+{
+	const struct verdict_remedy *x = a, *y = b;
+	bool x_upgrade = x->remedy->kind == REMEDY_UPGRADE, y_upgrade = y->remedy->kind == REMEDY_UPGRADE;
+	bool x_changes = x->remedy->changes != NULL, y_changes = y->remedy->changes != NULL;
+
+	if (x_upgrade != y_upgrade)
+		return x_upgrade ? -1 : 1;
+	if (x_changes != y_changes)
+		return x_changes ? 1 : -1;
+	if (x->saves_ns != y->saves_ns)
+		return x->saves_ns < y->saves_ns ? 1 : -1;
+	return x->remedy < y->remedy ? -1 : x->remedy > y->remedy;
+}
+
+static int price_remedies(struct analysis_result *result, struct verdict_finding *verdict)
+{
+	const struct finding *finding = verdict->finding;
+
+	verdict->remedies = calloc(finding->remedies.used ? finding->remedies.used : 1, sizeof *verdict->remedies);
+	if (!verdict->remedies)
+		return -ENOMEM;
+	verdict->remedy_count = finding->remedies.used;
+	for (size_t i = 0; i < verdict->remedy_count; i++) {
+		struct verdict_remedy *remedy = &verdict->remedies[i];
+
+		remedy->remedy = &finding->remedies.at[i];
+		price_remedy(result, verdict, remedy);
+		if (!remedy->remedy->changes && remedy->saves_ns > verdict->saves_ns)
+			verdict->saves_ns = remedy->saves_ns;
+	}
+	qsort(verdict->remedies, verdict->remedy_count, sizeof *verdict->remedies, by_saving);
+	return 0;
+}
+
+static bool is_worth(const struct analysis_result *result, const struct verdict_finding *verdict)
+{
+	const struct analysis_floor *floor = &result->floor;
+
+	if (verdict->finding->information)
+		return false;
+	if (verdict->saves_ns >= (double)floor->enough_ns)
+		return true;
+	return verdict->saves_ns >= (double)floor->least_ns && verdict->saves_ns >= floor->share * result->task_ns;
+}
+
+static int by_worth(const void *a, const void *b)
+{
+	const struct verdict_finding *x = a, *y = b;
+
+	if (x->finding->information != y->finding->information)
+		return x->finding->information ? 1 : -1;
+	if (x->saves_ns != y->saves_ns)
+		return x->saves_ns < y->saves_ns ? 1 : -1;
+	if (x->cost_ns != y->cost_ns)
+		return x->cost_ns < y->cost_ns ? 1 : -1;
+	return x->finding < y->finding ? -1 : x->finding > y->finding;
+}
+
+static void sum_up(struct analysis_result *result)
+{
+	for (size_t i = 0; i < result->finding_count; i++) {
+		const struct verdict_finding *verdict = &result->findings[i];
+
+		if (verdict->finding->information)
+			continue;
+		result->waste_ns += verdict->cost_ns;
+		result->waste_calls += verdict->finding->calls;
+		if (verdict->worth)
+			result->worth_count++;
+		else
+			result->below_count++;
+	}
+	/* Two rules may count the same call; no more can be wasted than there was. */
+	if (result->waste_ns > result->task_ns)
+		result->waste_ns = result->task_ns;
+	if (result->waste_calls > result->calls)
+		result->waste_calls = result->calls;
+}
+
+int judge_findings(struct analysis_result *result, const struct finding_list *list)
+{
+	int r = 0;
+
+	result->findings = calloc(list->items.used ? list->items.used : 1, sizeof *result->findings);
+	if (!result->findings)
+		return -ENOMEM;
+	result->finding_count = list->items.used;
+	for (size_t i = 0; i < result->finding_count && r == 0; i++) {
+		struct verdict_finding *verdict = &result->findings[i];
+
+		verdict->finding = &list->items.at[i];
+		r = price_costs(result, verdict);
+		if (r == 0)
+			r = price_remedies(result, verdict);
+		if (r == 0)
+			verdict->worth = is_worth(result, verdict);
+	}
+	if (r < 0) {
+		judge_done(result);
+		return r;
+	}
+	qsort(result->findings, result->finding_count, sizeof *result->findings, by_worth);
+	sum_up(result);
+	return 0;
+}
+
+void judge_done(struct analysis_result *result)
+{
+	for (size_t i = 0; i < result->finding_count; i++) {
+		free(result->findings[i].costs_ns);
+		free(result->findings[i].remedies);
+	}
+	free(result->findings);
+	result->findings = NULL;
+	result->finding_count = 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Findings with their money: what they cost, what each remedy saves, which
+ * are worth fixing, in which order they are told.
+ */
+#ifndef SYSCULL_VERDICT_JUDGE_H
+#define SYSCULL_VERDICT_JUDGE_H
+
+#include "verdict/analysis.h"
+
+#define JUDGE_FLOOR_DEFAULT \
+	((struct analysis_floor){ .share = 0.01, .least_ns = 100 * 1000, .enough_ns = 100 * 1000 * 1000 })
+
+/*
+ * Reads result->prices, task_ns and floor; fills findings, finding_count,
+ * waste_ns, waste_calls, worth_count and below_count.  The list must outlive
+ * the result.  -ENOMEM: nothing was filled.
+ */
+int judge_findings(struct analysis_result *result, const struct finding_list *list);
+void judge_done(struct analysis_result *result);
+
+#endif
