@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the subcommands share: one thin file each, the table in main.c. */
+#ifndef SYSCULL_CMD_CMD_H
+#define SYSCULL_CMD_CMD_H
+
+#include "base/error.h"
+#include "base/opt.h"
+
+#define EXIT_OURS 125 /* our own failure */
+#define EXIT_NOT_EXECUTABLE 126
+#define EXIT_NOT_FOUND 127
+
+struct command {
+	const char *name;
+	const char *usage; /* behind "usage: syscull " */
+	const char *help; /* one line */
+	const struct opt *options; /* NULL none */
+	int (*main)(const struct command *command, int argc, char **argv);
+};
+
+extern const struct command command_run, command_rules, command_explain, command_doctor;
+
+/* NULL-ended. */
+extern const struct command *const command_list[];
+
+void command_print_help(const struct command *command);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Where a report goes.  Opened close-on-exec before the command starts; a
+ * regular file is written beside its name and renamed into place, pipes and
+ * devices are written to as they are.
+ */
+#ifndef SYSCULL_CMD_OUTPUT_H
+#define SYSCULL_CMD_OUTPUT_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+
+struct output {
+	FILE *stream; /* NULL: stderr */
+	char *path, *temporary; /* temporary NULL: no renaming */
+};
+
+#define OUTPUT_INIT ((struct output){ 0 })
+
+/* path NULL or "-": stderr. */
+int output_open(struct output *output, const char *path, struct error *err);
+FILE *output_stream(struct output *output);
+int output_fd(struct output *output);
+/* Flushes, checks and renames. */
+int output_close(struct output *output, struct error *err);
+/* Forgets what was not closed. */
+void output_discard(struct output *output);
+
+#endif

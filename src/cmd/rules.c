@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* syscull rules: the list of rules.  syscull explain RULE: one rule's page. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "cmd/cmd.h"
+#include "rules/page.h"
+#include "rules/rule.h"
+
+static const struct opt help_only[] = {
+	{ 'h', "help", NULL, "this text" },
+	{ 0, NULL, NULL, NULL },
+};
+
+static int set_help(void *data, int letter, const char *value, struct error *err)
+{
+	(void)letter;
+	(void)value;
+	(void)err;
+	*(bool *)data = true;
+	return 0;
+}
+
+/* 0 to go on, 1 when help was printed, -1 after an error. */
+static int parse(const struct command *command, int argc, char **argv, int *ret_first)
+{
+	struct error err = { 0 };
+	bool help = false;
+
+	if (opt_parse(argc, argv, command->options, set_help, &help, ret_first, &err) < 0) {
+		log_error(&err);
+		return -1;
+	}
+	if (help) {
+		command_print_help(command);
+		return 1;
+	}
+	return 0;
+}
+
+static int finish(void)
+{
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		log_line("stdout could not be written");
+		return EXIT_OURS;
+	}
+	return 0;
+}
+
+static int rules_main(const struct command *command, int argc, char **argv)
+{
+	int first;
+	int r = parse(command, argc, argv, &first);
+
+	if (r != 0)
+		return r < 0 ? EXIT_OURS : finish();
+	if (first < argc) {
+		log_line("rules takes no operand; for one rule's page: syscull explain %s", argv[first]);
+		return EXIT_OURS;
+	}
+	for (size_t i = 0; rule_list[i]; i++)
+		printf("%-20s %s\n", rule_list[i]->id, rule_list[i]->title);
+	return finish();
+}
+
+static int unknown_rule(const char *name)
+{
+	struct buf shown = BUF_INIT;
+	const char *nearest = NULL;
+	unsigned best = 8;
+
+	for (size_t i = 0; rule_list[i]; i++) {
+		unsigned distance = text_distance(name, rule_list[i]->id, best);
+
+		if (distance < best) {
+			best = distance;
+			nearest = rule_list[i]->id;
+		}
+	}
+	(void)text_escape(&shown, name, strlen(name), '\0', true);
+	if (nearest)
+		log_line("no rule is called '%s'; did you mean '%s'?", buf_text(&shown), nearest);
+	else
+		log_line("no rule is called '%s'; 'syscull rules' lists them", buf_text(&shown));
+	buf_done(&shown);
+	return EXIT_OURS;
+}
+
+static int explain_main(const struct command *command, int argc, char **argv)
+{
+	const char *page;
+	int first;
+	int r = parse(command, argc, argv, &first);
+
+	if (r != 0)
+		return r < 0 ? EXIT_OURS : finish();
+	if (first + 1 != argc) {
+		log_line("explain wants one rule; 'syscull rules' lists them");
+		return EXIT_OURS;
+	}
+	page = rule_page(argv[first]);
+	if (!page)
+		return unknown_rule(argv[first]);
+	fputs(page, stdout);
+	return finish();
+}
+
+const struct command command_rules = {
+	.name = "rules",
+	.usage = "rules",
+	.help = "list the rules",
+	.options = help_only,
+	.main = rules_main,
+};
+
+const struct command command_explain = {
+	.name = "explain",
+	.usage = "explain RULE",
+	.help = "print one rule's page: what it matches, when it is right, what to do",
+	.options = help_only,
+	.main = explain_main,
+};

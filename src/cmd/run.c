@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * syscull run: runs or attaches, records, analyses, reports.  stdout belongs
+ * to the command; the report goes to stderr or a file.  The exit status is
+ * the command's own, and its signal is raised again.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "base/tty.h"
+#include "cmd/cmd.h"
+#include "cmd/output.h"
+#include "cmd/signals.h"
+#include "engine/engine.h"
+#include "report/reporter.h"
+#include "verdict/analysis.h"
+
+#define PIDS_MAX 64
+#define TASK_LIMIT 4096
+
+enum { OPT_ENGINE = 256, OPT_PIN, OPT_COLOR, OPT_TASK_LIMIT };
+
+static const struct opt run_options[] = {
+	{ 'o', "output", "FILE", "write the report to FILE instead of stderr" },
+	{ 'p', "attach", "PID", "watch a running process until INT (repeatable)" },
+	{ 'q', "quiet", NULL, "print nothing unless there is something worth fixing" },
+	{ 'v', "verbose", NULL, "all findings in full, all calls" },
+	{ OPT_COLOR, "color", "WHEN", "auto, always or never" },
+	{ OPT_ENGINE, "engine", "NAME", "auto or ptrace" },
+	{ OPT_PIN, "pin", "WHEN", "share a CPU with a command of one task: auto, always, never" },
+	{ OPT_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096); more run untraced" },
+	{ 'h', "help", NULL, "this text" },
+	{ 'V', "version", NULL, "print the version" },
+	{ 0, NULL, NULL, NULL },
+};
+
+struct run_settings {
+	const char *output;
+	const char *engine;
+	enum engine_pin pin;
+	enum tty_color color;
+	bool quiet, verbose, help, version;
+	uint32_t task_limit;
+	pid_t pids[PIDS_MAX];
+	size_t pid_count;
+};
+
+static int parse_number(const char *what, const char *text, long most, long *ret, struct error *err)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtol(text, &end, 10);
+	if (end == text || *end != '\0' || errno != 0 || *ret < 1 || *ret > most)
+		return error_set(err, EINVAL, "%s wants a number from 1 to %ld, not '%s'", what, most, text);
+	return 0;
+}
+
+static int parse_when(const char *what, const char *text, int *ret, struct error *err)
+{
+	static const char *const words[] = { "auto", "always", "never" };
+
+	for (int i = 0; i < 3; i++) {
+		if (strcmp(text, words[i]) == 0) {
+			*ret = i;
+			return 0;
+		}
+	}
+	return error_set(err, EINVAL, "%s wants auto, always or never, not '%s'", what, text);
+}
+
+static int set_option(void *data, int letter, const char *value, struct error *err)
+{
+	struct run_settings *s = data;
+	long number;
+	int when, r;
+
+	switch (letter) {
+	case 'o':
+		s->output = value;
+		return 0;
+	case 'p':
+		if (s->pid_count == PIDS_MAX)
+			return error_set(err, E2BIG, "-p: at most %d processes", PIDS_MAX);
+		r = parse_number("-p", value, INT_MAX, &number, err);
+		if (r == 0)
+			s->pids[s->pid_count++] = (pid_t)number;
+		return r;
+	case 'q':
+		s->quiet = true;
+		return 0;
+	case 'v':
+		s->verbose = true;
+		return 0;
+	case 'h':
+		s->help = true;
+		return 0;
+	case 'V':
+		s->version = true;
+		return 0;
+	case OPT_COLOR:
+		r = parse_when("--color", value, &when, err);
+		s->color = (enum tty_color)when;
+		return r;
+	case OPT_PIN:
+		r = parse_when("--pin", value, &when, err);
+		s->pin = (enum engine_pin)when;
+		return r;
+	case OPT_ENGINE:
+		s->engine = value;
+		return 0;
+	case OPT_TASK_LIMIT:
+		r = parse_number("--task-limit", value, 1000000, &number, err);
+		s->task_limit = (uint32_t)number;
+		return r;
+	default:
+		return error_set(err, EINVAL, "unknown option");
+	}
+}
+
+/* The engine to use and, in words, why. */
+static int choose_engine(const char *name, const struct engine_ops **ret, char *why, size_t room, struct error *err)
+{
+	const struct engine_ops *ops = NULL;
+	bool automatic = !name || strcmp(name, "auto") == 0;
+
+	if (!automatic) {
+		ops = engine_by_name(name);
+		if (!ops || !ops->live)
+			return error_set(err, EINVAL, "--engine: no engine is called '%s'; auto or ptrace", name);
+		(void)snprintf(why, room, "asked for");
+		*ret = ops;
+		return 0;
+	}
+	for (size_t i = 0; engine_list[i]; i++) {
+		if (!engine_list[i]->live)
+			continue;
+		/* The one engine there is needs no probe to be chosen: a
+		 * refusal is told by its start, with what to do. */
+		(void)snprintf(why, room, "the only engine of this version");
+		*ret = engine_list[i];
+		return 0;
+	}
+	return error_set(err, ENOTSUP, "no engine was built in");
+}
+
+static const char *const blind_spots[][2] = {
+	{ "setuid", "a setuid program ran without its privileges, as under any tracer" },
+	{ "io_uring", "io_uring was used: what it does is not seen as calls" },
+	{ "untraced", "a child was made with CLONE_UNTRACED and was not followed" },
+	{ "tracer", "a program tried to trace and was refused: its tree is held by us" },
+	{ "compat", "32-bit calls are counted by number, without names" },
+	{ "readv", "process_vm_readv is refused here: memory was read word by word, slowly" },
+};
+
+static void add_warnings(uint32_t met, struct analysis_facts *facts)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < sizeof blind_spots / sizeof blind_spots[0]; i++) {
+		if (met & (1u << i))
+			facts->warnings[used++] = blind_spots[i][1];
+	}
+	facts->warnings[used] = NULL;
+}
+
+static void fill_facts(struct analysis_facts *facts, const struct engine_stats *stats, const struct engine_exit *end)
+{
+	facts->exit_known = end->known;
+	facts->exit_status = end->status;
+	facts->exit_signal = end->signal;
+	facts->wall_ns = stats->wall_ns;
+	facts->seen = stats->seen;
+	facts->delivered = stats->delivered;
+	facts->lost = stats->lost;
+	facts->in_flight = stats->in_flight;
+	facts->marks = stats->marks;
+	facts->children = stats->children;
+	facts->followed = stats->followed;
+	facts->not_followed = stats->not_followed;
+	facts->let_go = stats->let_go;
+	facts->state_errors = stats->state_errors;
+	facts->pinned = stats->pinned;
+	facts->aborted = stats->aborted;
+	facts->abort_reason = stats->aborted ? stats->abort_reason : NULL;
+	add_warnings(stats->met, facts);
+}
+
+/* Takes records until the end. */
+static int pump(const struct engine_ops *ops, struct engine *engine, struct analysis *analysis, struct error *err)
+{
+	for (;;) {
+		const struct event_head *record;
+		int signal, r;
+
+		while ((signal = signals_next_forward()) != 0)
+			ops->forward(engine, signal);
+		if (signals_let_go())
+			ops->let_go(engine);
+		r = ops->next(engine, &record, err);
+		if (r == ENGINE_END)
+			return 0;
+		if (r == -EAGAIN)
+			continue;
+		if (r < 0)
+			return r;
+		r = analysis_feed(analysis, record);
+		if (r < 0 && r != -ENOMEM)
+			return error_errno(err, -r, "analysing");
+	}
+}
+
+/* Ends as the command did. */
+static int pass_on(const struct engine_exit *end)
+{
+	struct rlimit no_core = { 0, 0 };
+	sigset_t one;
+
+	if (!end->known)
+		return 0;
+	if (end->signal == 0)
+		return end->status;
+	(void)setrlimit(RLIMIT_CORE, &no_core);
+	(void)signal(end->signal, SIG_DFL);
+	(void)sigemptyset(&one);
+	(void)sigaddset(&one, end->signal);
+	(void)sigprocmask(SIG_UNBLOCK, &one, NULL);
+	(void)raise(end->signal);
+	return 128 + end->signal; /* signals that cannot end us */
+}
+
+static int report(const struct run_settings *s, struct output *output, const struct analysis *analysis,
+		  struct error *err)
+{
+	struct report_options options = { .verbose = s->verbose, .quiet = s->quiet };
+	const struct analysis_result *result = analysis_result(analysis);
+	const struct reporter *reporter = reporter_by_name("text");
+	int r;
+
+	options.tty = tty_of(output_fd(output), s->color);
+	r = reporter->write(output_stream(output), result, &options);
+	if (r < 0)
+		return error_errno(err, -r, "writing the report");
+	return 0;
+}
+
+static int exit_for(const struct error *err)
+{
+	if (err->code == ENOENT || err->code == ENOTDIR)
+		return EXIT_NOT_FOUND;
+	if (err->code == EACCES || err->code == ENOEXEC || err->code == EISDIR || err->code == EPERM)
+		return EXIT_NOT_EXECUTABLE;
+	return EXIT_OURS;
+}
+
+static int run(const struct run_settings *s, char **argv)
+{
+	struct analysis *analysis = NULL;
+	const struct engine_ops *ops = NULL;
+	struct analysis_facts facts = { 0 };
+	struct engine *engine = NULL;
+	struct engine_stats stats = { 0 };
+	struct engine_exit end = { 0 };
+	struct engine_spec spec = { 0 };
+	struct output output = OUTPUT_INIT;
+	struct error err = { 0 };
+	char why[160];
+	char *program = NULL;
+	int status = EXIT_OURS;
+	int r;
+
+	r = choose_engine(s->engine, &ops, why, sizeof why, &err);
+	if (r == 0 && s->pid_count == 0) {
+		r = engine_find_program(argv[0], &program, &err);
+		if (r < 0)
+			status = exit_for(&err);
+	}
+	if (r == 0)
+		r = output_open(&output, s->output, &err);
+	if (r == 0)
+		r = analysis_new(&(struct analysis_spec){ 0 }, &analysis, &err);
+	if (r < 0)
+		goto out;
+
+	spec.argv = s->pid_count == 0 ? argv : NULL;
+	spec.program = program;
+	spec.pids = s->pids;
+	spec.pid_count = s->pid_count;
+	spec.items = analysis_items(analysis);
+	spec.env_names = analysis_env(analysis);
+	spec.pin = s->pin;
+	spec.task_limit = s->task_limit;
+	spec.prepare_child = signals_restore_child;
+	signals_take(s->pid_count > 0);
+	r = ops->start(&spec, &engine, &err);
+	if (r < 0) {
+		signals_give_back();
+		if (s->pid_count == 0)
+			status = exit_for(&err);
+		goto out;
+	}
+	r = pump(ops, engine, analysis, &err);
+	if (r < 0)
+		log_error(&err);
+	err = (struct error){ 0 };
+	ops->stats(engine, &stats);
+	ops->exit_of(engine, &end);
+	status = end.known && end.signal == 0 ? end.status : 0;
+	facts.engine = ops->name;
+	facts.engine_why = why;
+	facts.argv = spec.argv;
+	fill_facts(&facts, &stats, &end);
+	ops->stop(engine);
+	r = analysis_finish(analysis, &facts, &err);
+	if (r == 0)
+		r = report(s, &output, analysis, &err);
+	if (r == 0)
+		r = output_close(&output, &err);
+	signals_give_back();
+	if (r < 0) {
+		log_error(&err);
+		/* A report that could not be written is our failure, but
+		 * never hides the command's. */
+		if (status == 0 && end.signal == 0)
+			status = EXIT_OURS;
+	}
+	err = (struct error){ 0 };
+	if (end.known) {
+		r = pass_on(&end);
+		status = end.signal ? r : status;
+	} else if (s->pid_count == 0 && signals_interrupt() != 0) {
+		end = (struct engine_exit){ .known = true, .signal = signals_interrupt() };
+		status = pass_on(&end);
+	}
+out:
+	if (err.code != 0)
+		log_error(&err);
+	output_discard(&output);
+	analysis_free(analysis);
+	free(program);
+	return status;
+}
+
+static int run_main(const struct command *command, int argc, char **argv)
+{
+	struct run_settings s = { .task_limit = TASK_LIMIT };
+	struct error err = { 0 };
+	int first;
+
+	if (opt_parse(argc, argv, command->options, set_option, &s, &first, &err) < 0) {
+		log_error(&err);
+		return EXIT_OURS;
+	}
+	if (s.help) {
+		command_print_help(command);
+		return fflush(stdout) == 0 ? 0 : EXIT_OURS;
+	}
+	if (s.version) {
+		printf("syscull %s\n", SYSCULL_VERSION);
+		return fflush(stdout) == 0 ? 0 : EXIT_OURS;
+	}
+	if (s.pid_count > 0 && first < argc) {
+		log_line("-p attaches to a process: no command can be given with it");
+		return EXIT_OURS;
+	}
+	if (s.pid_count == 0 && first >= argc) {
+		log_line("no command given; try: syscull run -- ls -l");
+		return EXIT_OURS;
+	}
+	return run(&s, argv + first);
+}
+
+const struct command command_run = {
+	.name = "run",
+	.usage = "[run] [options] -- COMMAND...\n       syscull run [options] -p PID",
+	.help = "run a command and say which calls it wastes",
+	.options = run_options,
+	.main = run_main,
+};

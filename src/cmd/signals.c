@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/signals.h"
+
+#include <stddef.h>
+#include <sys/time.h>
+
+#define TICK_US 100000
+
+/* TERM, HUP, USR1 and USR2 are for the command and are handed on.  A
+ * terminal sends INT and QUIT to the whole group: the command has them. */
+static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+static const int watched[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT, SIGALRM, SIGPIPE };
+
+#define FORWARDED (sizeof forwarded / sizeof forwarded[0])
+#define WATCHED (sizeof watched / sizeof watched[0])
+
+static struct sigaction before[WATCHED];
+static sigset_t mask_before;
+static struct itimerval timer_before;
+static bool is_attached;
+static volatile sig_atomic_t pending[FORWARDED];
+static volatile sig_atomic_t interrupts;
+static volatile sig_atomic_t interrupted_by;
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+	(void)context;
+	for (size_t i = 0; i < FORWARDED; i++) {
+		if (forwarded[i] == signal)
+			pending[i] = 1;
+	}
+	if (signal == SIGINT || signal == SIGQUIT) {
+		interrupts++;
+		interrupted_by = signal;
+		/* Sent to us alone by kill(2): the command has not got it. */
+		(void)info;
+	}
+}
+
+void signals_take(bool attached)
+{
+	struct itimerval timer = { { 0, TICK_US }, { 0, TICK_US } };
+	struct sigaction action = { 0 };
+	sigset_t mask;
+
+	is_attached = attached;
+	(void)sigprocmask(SIG_SETMASK, NULL, &mask_before);
+	for (size_t i = 0; i < WATCHED; i++) {
+		(void)sigaction(watched[i], NULL, &before[i]);
+		(void)sigemptyset(&action.sa_mask);
+		/* No SA_RESTART: waits shall end. */
+		action.sa_flags = SA_SIGINFO;
+		action.sa_sigaction = on_signal;
+		if (watched[i] == SIGPIPE) {
+			/* A closed report must be an error, not our death. */
+			action.sa_flags = 0;
+			action.sa_handler = SIG_IGN;
+		}
+		(void)sigaction(watched[i], &action, NULL);
+	}
+	mask = mask_before;
+	for (size_t i = 0; i < WATCHED; i++)
+		(void)sigdelset(&mask, watched[i]);
+	(void)sigprocmask(SIG_SETMASK, &mask, NULL);
+	(void)setitimer(ITIMER_REAL, &timer, &timer_before);
+}
+
+void signals_restore_child(void *unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < WATCHED; i++)
+		(void)sigaction(watched[i], &before[i], NULL);
+	(void)sigprocmask(SIG_SETMASK, &mask_before, NULL);
+}
+
+void signals_give_back(void)
+{
+	(void)setitimer(ITIMER_REAL, &timer_before, NULL);
+	signals_restore_child(NULL);
+}
+
+int signals_next_forward(void)
+{
+	for (size_t i = 0; i < FORWARDED; i++) {
+		if (pending[i]) {
+			pending[i] = 0;
+			return forwarded[i];
+		}
+	}
+	return 0;
+}
+
+bool signals_let_go(void)
+{
+	return interrupts >= (is_attached ? 1 : 2);
+}
+
+int signals_interrupt(void)
+{
+	return interrupted_by;
+}
