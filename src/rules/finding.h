@@ -4,6 +4,9 @@
  * rule says which calls were wasted and what each remedy would save or add;
  * verdict/ prices them.  So a rule stays a pure function of records and
  * model.
+ *
+ * Every text but `exe`, `object` and a site's `module` is printable: what
+ * came from a traced program went through text_escape or text_shell_word.
  */
 #ifndef SYSCULL_RULES_FINDING_H
 #define SYSCULL_RULES_FINDING_H
@@ -98,12 +101,15 @@ struct finding *finding_add(struct finding_list *list, const struct rule *rule, 
 struct finding_cost *finding_add_cost(struct finding *finding, enum sys_call_id call, int err, uint64_t count,
 				      const char *detail);
 struct finding_remedy *finding_add_remedy(struct finding *finding, enum finding_remedy_kind kind);
+/* Adds to the delta of an equal (call, err, sign) when there is one. */
 void finding_add_delta(struct finding_remedy *remedy, enum sys_call_id call, int err, int64_t count,
 		       uint64_t components);
 /* The remedy removes all calls of all costs. */
 void finding_remedy_saves_all(struct finding_remedy *remedy, const struct finding *finding);
 void finding_set(char **target, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void finding_add_note(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Takes the text, NULL too; frees it when there are enough. */
+#define FINDING_SAMPLES_MAX 3
 void finding_add_sample(struct finding *finding, char *text_owned);
 
 #endif

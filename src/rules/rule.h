@@ -82,18 +82,32 @@ void rule_sites_add(struct rule_sites *sites, struct model *model, const struct 
 void rule_sites_top(const struct rule_sites *sites, struct finding *finding, unsigned most);
 
 /* "1,000 files in d1k": folds paths into their common directory. */
+#define RULE_PLACE_MAX 512 /* bytes of a directory that is told */
 struct rule_places {
-	char dir[256]; /* common leading directory, "" none yet */
+	char dir[RULE_PLACE_MAX]; /* common leading directory, "" none yet */
+	char first[RULE_PLACE_MAX]; /* the first path, as long as there is no other */
+	char base[RULE_PLACE_MAX]; /* directory that names are told relative to, "" none */
 	uint64_t distinct; /* of paths, exact up to the set's room */
 	struct map seen; /* path hashes */
+	uint32_t room; /* 0: the caller knows which paths are new, nothing is kept */
 	bool mixed; /* more than one parent directory */
+	bool itself; /* dir was one of the paths; counted in distinct */
+	bool more; /* the set was full: distinct is a lower bound */
 	bool started;
 };
 int rule_places_init(struct rule_places *places, uint32_t room);
 void rule_places_done(struct rule_places *places);
-/* True when the path is new. */
+/* True when the path is new.  With room 0 every path counts as new. */
 bool rule_places_add(struct rule_places *places, const char *path, uint64_t hash);
-/* "1,000 files in /tmp/d1k" or "1,204 files below /usr"; malloc'ed. */
+/* Tell names relative to this working directory; NULL: as they are. */
+void rule_places_relative(struct rule_places *places, const char *cwd);
+/* Frees the set and keeps what was counted; nothing may be added after. */
+void rule_places_seal(struct rule_places *places);
+/* "1,000 files in /tmp/d1k and /tmp/d1k itself" or "1,204 files below /usr",
+ * printable; malloc'ed or NULL. */
 char *rule_places_text(const struct rule_places *places, const char *noun_one, const char *noun_many);
+
+/* The last part of a path ("ls" of "/usr/bin/ls"); never NULL. */
+const char *rule_base_name(const char *path);
 
 #endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Making and freeing findings.  Without memory a part is left out, never
+ * half made: every adder takes a NULL target and then does nothing.
+ */
+#include "rules/finding.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/buf.h"
+
+static void remedy_done(struct finding_remedy *remedy)
+{
+	free(remedy->text);
+	free(remedy->command);
+	free(remedy->changes);
+	vec_done(&remedy->deltas);
+}
+
+void finding_done(struct finding *finding)
+{
+	if (!finding)
+		return;
+	free(finding->exe);
+	free(finding->what);
+	free(finding->where);
+	free(finding->object);
+	for (size_t i = 0; i < finding->costs.used; i++)
+		free(finding->costs.at[i].detail);
+	vec_done(&finding->costs);
+	for (size_t i = 0; i < finding->remedies.used; i++)
+		remedy_done(&finding->remedies.at[i]);
+	vec_done(&finding->remedies);
+	for (size_t i = 0; i < finding->sites.used; i++)
+		free(finding->sites.at[i].module);
+	vec_done(&finding->sites);
+	for (size_t i = 0; i < finding->samples.used; i++)
+		free(finding->samples.at[i]);
+	vec_done(&finding->samples);
+	for (size_t i = 0; i < finding->notes.used; i++)
+		free(finding->notes.at[i]);
+	vec_done(&finding->notes);
+	*finding = (struct finding){ 0 };
+}
+
+void finding_list_done(struct finding_list *list)
+{
+	if (!list)
+		return;
+	for (size_t i = 0; i < list->items.used; i++)
+		finding_done(&list->items.at[i]);
+	vec_done(&list->items);
+}
+
+struct finding *finding_add(struct finding_list *list, const struct rule *rule, enum finding_tier tier)
+{
+	struct finding *finding = vec_add(&list->items);
+
+	if (!finding)
+		return NULL;
+	finding->rule = rule;
+	finding->tier = tier;
+	return finding;
+}
+
+struct finding_cost *finding_add_cost(struct finding *finding, enum sys_call_id call, int err, uint64_t count,
+				      const char *detail)
+{
+	struct finding_cost *cost;
+
+	if (!finding)
+		return NULL;
+	cost = vec_add(&finding->costs);
+	if (!cost)
+		return NULL;
+	cost->call = call;
+	cost->err = err;
+	cost->count = count;
+	if (detail)
+		finding_set(&cost->detail, "%s", detail);
+	finding->calls += count;
+	return cost;
+}
+
+struct finding_remedy *finding_add_remedy(struct finding *finding, enum finding_remedy_kind kind)
+{
+	struct finding_remedy *remedy;
+
+	if (!finding)
+		return NULL;
+	remedy = vec_add(&finding->remedies);
+	if (remedy)
+		remedy->kind = kind;
+	return remedy;
+}
+
+void finding_add_delta(struct finding_remedy *remedy, enum sys_call_id call, int err, int64_t count,
+		       uint64_t components)
+{
+	if (!remedy || count == 0)
+		return;
+	for (size_t i = 0; i < remedy->deltas.used; i++) {
+		struct finding_delta *delta = &remedy->deltas.at[i];
+
+		if (delta->call == call && delta->err == err && (delta->count < 0) == (count < 0)) {
+			delta->count += count;
+			delta->components += components;
+			return;
+		}
+	}
+	(void)vec_push(&remedy->deltas, (struct finding_delta){ call, err, count, components });
+}
+
+void finding_remedy_saves_all(struct finding_remedy *remedy, const struct finding *finding)
+{
+	if (!remedy)
+		return;
+	for (size_t i = 0; i < finding->costs.used; i++) {
+		const struct finding_cost *cost = &finding->costs.at[i];
+
+		finding_add_delta(remedy, cost->call, cost->err, -(int64_t)cost->count, cost->components);
+	}
+}
+
+static char *format_text(const char *format, va_list args)
+{
+	struct buf buf = BUF_INIT;
+	char *text;
+
+	(void)buf_vprintf(&buf, format, args);
+	text = buf.failed ? NULL : buf_steal(&buf);
+	buf_done(&buf);
+	return text;
+}
+
+void finding_set(char **target, const char *format, ...)
+{
+	va_list args;
+
+	if (!target)
+		return;
+	free(*target);
+	va_start(args, format);
+	*target = format_text(format, args);
+	va_end(args);
+}
+
+void finding_add_note(struct finding *finding, const char *format, ...)
+{
+	va_list args;
+	char *text;
+
+	if (!finding)
+		return;
+	va_start(args, format);
+	text = format_text(format, args);
+	va_end(args);
+	if (text && !vec_push(&finding->notes, text))
+		free(text);
+}
+
+void finding_add_sample(struct finding *finding, char *text_owned)
+{
+	if (!text_owned)
+		return;
+	if (!finding || finding->samples.used >= FINDING_SAMPLES_MAX || !vec_push(&finding->samples, text_owned))
+		free(text_owned);
+}

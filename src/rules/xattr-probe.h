@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Between the two files of the rule xattr-probe; nobody else's. */
+#ifndef SYSCULL_RULES_XATTR_PROBE_H
+#define SYSCULL_RULES_XATTR_PROBE_H
+
+#include "rules/rule.h"
+
+enum { PROBE_LIMIT_CALLS, PROBE_LIMIT_VALUES };
+
+/* Equal failures of one name. */
+struct probe_line {
+	enum sys_call_id call;
+	int err; /* ENODATA or EOPNOTSUPP */
+	uint64_t count, components, duration_ns;
+};
+
+struct probe_name {
+	char *text; /* printable; NULL for a list of names, or without memory */
+	uint64_t hash;
+	bool list;
+	uint64_t asked; /* look-ups of any result */
+	uint64_t values; /* of these with a value */
+	uint64_t absent, unsupported; /* of these ENODATA, EOPNOTSUPP */
+	uint64_t distinct; /* files that it failed on, exact up to the threshold */
+	char *sample;
+	VEC(struct probe_line) lines;
+};
+
+/* What the command line asked for that leads to attribute look-ups. */
+#define PROBE_SCANNER 0x01u /* getcap and kin: asking is the job */
+#define PROBE_TAR_XATTRS 0x02u
+#define PROBE_TAR_ACLS 0x04u
+#define PROBE_TAR_SELINUX 0x08u
+#define PROBE_CP_ARCHIVE 0x10u
+#define PROBE_CP_PRESERVE 0x20u
+
+/* One image of a process and one device. */
+struct probe_group {
+	struct probe_group *next; /* of the same image */
+	uint64_t number; /* order of appearance */
+	uint64_t process_id;
+	uint32_t pid;
+	uint32_t command; /* PROBE_… */
+	const struct model_exe *exe; /* the model's */
+	uint64_t dev; /* 0: the device is not known */
+	char *fs_type, *fs_source; /* NULL unknown */
+	VEC(struct probe_name) names;
+	struct map objects; /* file → OBJECT_… flags */
+	struct map pairs; /* (file, name) up to the threshold */
+	struct rule_places places;
+	struct rule_sites sites;
+	uint64_t failed; /* look-ups */
+	uint64_t failed_objects; /* files with a failed look-up */
+	uint64_t listed_objects; /* of these, listed too by the program itself */
+	uint64_t beyond; /* failed look-ups on files that were not told apart */
+	bool sealed; /* the image is over */
+};
+
+bool probe_name_flagged(const struct rule_run *run, const struct probe_name *name);
+void probe_read_command(struct probe_group *group, const struct model_process *process);
+void probe_tell(struct rule_run *run, const struct probe_group *group, struct finding_list *out);
+
+#endif
