@@ -49,7 +49,9 @@ for name in in_manual:
 
 if shutil.which("mandoc"):
     lint = run("mandoc", "-T", "lint", "-W", "style", *PAGES)
-    bad += [line for line in (lint.stdout + lint.stderr).splitlines() if line]
+    # What manuals are installed here is not ours.
+    foreign = ("mandoc.db", "referenced manual not found")
+    bad += [line for line in (lint.stdout + lint.stderr).splitlines() if line and not any(f in line for f in foreign)]
 elif not bad:
     print("no mandoc here: the pages are not checked", file=sys.stderr)
     sys.exit(77)
