@@ -47,6 +47,13 @@ for name in in_manual:
     if name not in options:
         bad.append(f"man/syscull.1 has --{name}, the command does not")
 
+subcommands = re.findall(r"^  ([a-z]+) ", run(SYSCULL, "--help").stdout, re.M)
+if len(subcommands) < 2:
+    bad.append("no subcommands in syscull --help")
+for name in subcommands:
+    if not re.search(rf"^\.It Cm {name}\b", manual, re.M):
+        bad.append(f"man/syscull.1 lacks the subcommand {name}")
+
 if shutil.which("mandoc"):
     lint = run("mandoc", "-T", "lint", "-W", "style", *PAGES)
     # What manuals are installed here is not ours.
