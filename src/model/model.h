@@ -17,6 +17,12 @@
 
 struct model;
 
+/* Evidence that the model itself lives on, beside what rules ask for. */
+#define MODEL_ITEMS \
+	(SYS_ITEM_BIT(PATH) | SYS_ITEM_BIT(STAT) | SYS_ITEM_BIT(FDPAIR) | SYS_ITEM_BIT(RIGHTS) | \
+	 SYS_ITEM_BIT(OPEN_HOW) | SYS_ITEM_BIT(CLONE) | SYS_ITEM_BIT(PIDFD) | SYS_ITEM_BIT(CWD) | \
+	 SYS_ITEM_BIT(RLIMIT))
+
 /* A program file; lives as long as the model.  Processes share it. */
 struct model_exe {
 	char *path; /* "?" when unknown */
@@ -48,12 +54,19 @@ struct model_process {
 	uint64_t start_ns, end_ns;
 	uint64_t calls; /* fed so far */
 	uint32_t exit_how, exit_status; /* struct event_exit, when ended */
+	bool folded; /* stands for several runs: there were more than the model keeps; pid is 0 */
+	bool ids_known; /* false again after a set*id call */
+	uint32_t ruid, euid, suid, fsuid;
+	uint32_t rgid, egid, sgid, fsgid;
+	bool nofile_known;
+	uint64_t nofile_soft, nofile_hard; /* UINT64_MAX is no limit */
 };
 
-/* From open to close, followed through dup, fork and exec. */
+/* From open to close, followed through dup, fork and exec: all its
+ * descriptors share it.  Valid until the next record. */
 struct model_file {
 	uint64_t id; /* never reused */
-	char *path; /* resolved, or what /proc showed ("pipe:[7]"); NULL unknown */
+	char *path; /* resolved, or what /proc showed ("pipe:[7]"); NULL unknown or without a name */
 	uint64_t path_hash;
 	uint64_t dev, ino; /* 0 unknown */
 	uint32_t mode; /* st_mode, 0 unknown */
@@ -71,6 +84,8 @@ struct model_path {
 	uint32_t components; /* of the path as passed: what the kernel walked */
 	uint64_t hash; /* of text; equal paths have equal hashes */
 	bool absolute; /* false: the directory is unknown, text is as passed */
+	const char *passed; /* as the program wrote it, with a NUL added */
+	uint32_t passed_bytes;
 };
 
 struct model_view {
@@ -78,19 +93,37 @@ struct model_view {
 	enum sys_call_id id;
 	int err; /* event_call_errno */
 	struct model_process *process; /* never NULL */
-	const struct model_path *path; /* first path argument, or NULL */
+	const struct model_path *path; /* first path argument, or NULL (also when the call means a descriptor: "" or
+					* a null pointer; a link's target is no path) */
 	const struct model_path *path2; /* second (rename, link), or NULL */
 	const struct model_file *file; /* behind the first fd argument, as before the call; NULL unknown */
-	const struct model_file *made; /* the instance that this call made; NULL */
+	const struct model_file *file2; /* behind the second: sendfile, splice, dup2, epoll_ctl */
+	const struct model_file *made; /* the instance that this call made (dup makes none); NULL */
+	const struct model_file *made2; /* pipe, socketpair: the second */
+	struct model_process *ended; /* the image that this record ended, NULL: set for any record */
+};
+
+/* What the model keeps at most; model_new takes the defaults. */
+struct model_limits {
+	uint32_t images; /* more are folded into one per program */
+	uint32_t exes; /* more share one entry "(other programs)" */
+	uint32_t tasks; /* alive at a time; more share one unknown process */
+	uint32_t files; /* instances open at a time; more stay unknown */
+	uint32_t fds; /* known descriptors of one table */
+	uint32_t maps; /* file mappings of one address space */
+	uint32_t mounts; /* of one mount namespace; and eight times so many different ones in all */
+	uint32_t text_bytes; /* of arguments, environments, module and mount names, in all */
 };
 
 /* NULL with errno. */
 struct model *model_new(void);
+struct model *model_new_limited(const struct model_limits *limits);
 void model_free(struct model *model);
 
 /*
  * Takes one record.  For a call fills *ret_view (else view.call is NULL).
- * 0, or -ENOMEM: the record is then only partly known and model_losses grows.
+ * 0, or -ENOMEM: the record is then only partly known and model_stats.losses
+ * grows.  The view's process is never NULL, whatever the record.
  */
 int model_feed(struct model *model, const struct event_head *head, struct model_view *ret_view);
 
@@ -104,22 +137,28 @@ struct model_exe *model_exe_at(struct model *model, size_t n);
  * asked for: its value, or NULL when it is unset (see env_known). */
 const char *model_getenv(const struct model_process *process, const char *name);
 
-/* The mount that a resolved path lies on; NULL unknown. */
-const struct model_mount *model_mount_of(struct model *model, const struct model_process *process,
-					 const char *path);
+/* The working directory of a process as far as known (that of its first
+ * thread), NULL unknown; valid until the next record. */
+const char *model_cwd(struct model *model, const struct model_process *process);
+
+/* The mount that a resolved path lies on; NULL unknown.  Lives as long as
+ * the model; equal mounts are the same pointer. */
+const struct model_mount *model_mount_of(struct model *model, const struct model_process *process, const char *path);
 
 /* Where an instruction pointer lies: module path and offset in its file.
  * False when no mapping is known there. *ret_module lives as long as the
  * model. */
-bool model_locate(struct model *model, const struct model_process *process, uint64_t ip,
-		  const char **ret_module, uint64_t *ret_offset);
+bool model_locate(struct model *model, const struct model_process *process, uint64_t ip, const char **ret_module,
+		  uint64_t *ret_offset);
 
 struct model_stats {
 	uint64_t processes; /* distinct pids seen, by fork or at start */
 	uint64_t images; /* model_process entries */
 	uint64_t tasks; /* threads and processes */
-	uint64_t losses; /* records that could not be kept, limits reached */
-	const char *limit; /* which limit, NULL none */
+	uint64_t losses; /* things that could not be kept, limits reached */
+	const char *limit; /* the first limit that was reached, NULL none */
+	uint64_t files; /* open instances now */
+	uint64_t text_bytes; /* kept texts now */
 };
 void model_stats(const struct model *model, struct model_stats *ret);
 

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One call: which process made it, on what objects, and what it changed.
+ * This is the hot path: a call without path and without effect on
+ * descriptors costs two look-ups and no memory.
+ */
+#include <fcntl.h>
+
+#include "model/state.h"
+
+#define UNRETURNED (EVENT_F_UNFINISHED | EVENT_F_KILLED)
+
+void shapes_init(struct model *model)
+{
+	for (unsigned id = 0; id < CALL_COUNT; id++) {
+		const struct sys_call *call = sys_call((enum sys_call_id)id);
+		struct call_shape *shape = &model->shapes[id];
+		int8_t dirfd = -1;
+
+		*shape = (struct call_shape){ -1, -1, -1, -1, -1, -1 };
+		for (int8_t i = 0; i < call->nargs; i++) {
+			uint8_t kind = call->args[i].kind;
+
+			if (kind == KIND_dirfd) {
+				dirfd = i;
+			} else if (kind == KIND_path || kind == KIND_path_enter) {
+				/* mount's first argument is often no file at all. */
+				if (id == CALL_mount && i == 0)
+					continue;
+				if (shape->path < 0) {
+					shape->path = i;
+					shape->dirfd = dirfd;
+				} else if (shape->path2 < 0) {
+					shape->path2 = i;
+					shape->dirfd2 = dirfd;
+				}
+				dirfd = -1;
+			} else if (kind == KIND_fd || kind == KIND_pidfd) {
+				if (shape->fd < 0)
+					shape->fd = i;
+				else if (shape->fd2 < 0)
+					shape->fd2 = i;
+			}
+		}
+	}
+	effects_fd(model->shapes);
+	effects_task(model->shapes);
+	effects_memory(model->shapes);
+}
+
+/* NULL when the call means the descriptor: then *ret_file is behind it. */
+static const struct model_path *resolve(struct model *model, const struct task *task, const struct event_call *call,
+					unsigned which, int8_t path_arg, int8_t dir_arg, uint64_t enter_ns,
+					const struct model_file **ret_file)
+{
+	struct resolved *out = &model->paths[which];
+	const struct event_item *item = event_item_arg(&call->head, SYS_ITEM_PATH, (unsigned)path_arg);
+	const char *text = item ? event_item_data(item) : NULL;
+	const struct file *dir = NULL;
+	int32_t dirfd = dir_arg >= 0 ? (int32_t)call->args[dir_arg] : AT_FDCWD;
+
+	if (dirfd != AT_FDCWD)
+		dir = table_lookup(task->table, dirfd, enter_ns);
+	if (!item || item->bytes == 0 || *text == '\0') {
+		if (dir && dir_arg >= 0 && (item || call->args[path_arg] == 0))
+			*ret_file = &dir->pub;
+		return NULL;
+	}
+	if (dirfd != AT_FDCWD)
+		path_resolve(out, task->dirs, dir ? dir->pub.path : NULL, dir ? dir->physical : 0, text, item->bytes,
+			     item->flags & EVENT_ITEM_TRUNCATED);
+	else
+		path_resolve(out, task->dirs, task->dirs ? task->dirs->cwd : NULL,
+			     task->dirs ? task->dirs->cwd_physical : 0, text, item->bytes,
+			     item->flags & EVENT_ITEM_TRUNCATED);
+	return &out->pub;
+}
+
+/* The model cannot read calls of a foreign table, and they may have closed or
+ * opened anything. */
+static void go_blind(struct model *model, struct task *task)
+{
+	if (task->table && task->table->live > 0)
+		table_forget(model, task->table);
+	if (task->dirs)
+		(void)dirs_set_cwd(task->dirs, NULL, 0, 0);
+}
+
+int call_feed(struct model *model, struct task *task, const struct event_call *call, struct model_view *view)
+{
+	enum sys_call_id id = event_call_id(call);
+	const struct call_shape *shape = &model->shapes[id];
+	uint64_t enter_ns = call->head.time_ns;
+
+	view->call = call;
+	view->id = id;
+	view->process = &task->proc->image->pub;
+	/* rt_sigreturn is the only call whose result may be below 0 without an error. */
+	view->err = call->ret < 0 ? event_call_errno(call) : 0;
+	if (!(call->head.flags & EVENT_F_MARK))
+		view->process->calls++;
+	if (call->head.flags & (EVENT_F_NO_ENTER | EVENT_F_BEFORE_ATTACH))
+		enter_ns = call_end(call);
+	if (id == CALL_unknown) {
+		if (call->arch == SYS_ARCH_I386 || call->arch == SYS_ARCH_X32 || call->arch == SYS_ARCH_ARM)
+			go_blind(model, task);
+		return 0;
+	}
+	if (shape->fd >= 0) {
+		const struct file *file = table_lookup(task->table, (int32_t)call->args[shape->fd], enter_ns);
+
+		view->file = file ? &file->pub : NULL;
+		if (shape->fd2 >= 0) {
+			file = table_lookup(task->table, (int32_t)call->args[shape->fd2], enter_ns);
+			view->file2 = file ? &file->pub : NULL;
+		}
+	}
+	if (shape->path >= 0) {
+		view->path = resolve(model, task, call, 0, shape->path, shape->dirfd, enter_ns, &view->file);
+		if (shape->path2 >= 0)
+			view->path2 =
+				resolve(model, task, call, 1, shape->path2, shape->dirfd2, enter_ns, &view->file2);
+	}
+	if (shape->effect && !(call->head.flags & UNRETURNED) && (call->ret >= 0 || shape->on_error))
+		return shape->effect(model, task, call, view);
+	return 0;
+}

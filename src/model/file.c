@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Instances of open files.  One lives as long as a descriptor, in whatever
+ * process, stands for it, and for the record that ends it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/state.h"
+
+struct file *file_new(struct model *model, enum sys_call_id made_by, uint64_t now_ns)
+{
+	struct file *file;
+
+	if (model->stats.files >= model->limits.files) {
+		(void)model_lose(model, "open files");
+		return NULL;
+	}
+	file = calloc(1, sizeof(*file));
+	if (!file) {
+		(void)model_no_memory(model);
+		return NULL;
+	}
+	model->stats.files++;
+	file->pub.id = ++model->next_file_id;
+	file->pub.made_by = made_by;
+	file->pub.opened_ns = now_ns;
+	file->refs = 1;
+	return file;
+}
+
+int file_set_path(struct file *file, const char *path, size_t bytes, uint32_t physical)
+{
+	char *copy = malloc(bytes + 1);
+
+	if (!copy)
+		return -1;
+	memcpy(copy, path, bytes);
+	copy[bytes] = '\0';
+	free(file->pub.path);
+	file->pub.path = copy;
+	file->pub.path_hash = map_hash(copy, bytes);
+	file->physical = physical;
+	return 0;
+}
+
+void file_unref(struct model *model, struct file *file)
+{
+	if (!file || --file->refs > 0)
+		return;
+	file->next = model->graves;
+	model->graves = file;
+}
+
+void files_bury(struct model *model)
+{
+	while (model->graves) {
+		struct file *file = model->graves;
+
+		model->graves = file->next;
+		free(file->pub.path);
+		free(file);
+		model->stats.files--;
+	}
+}

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Working directories, and paths resolved by their text alone.  Only what is
+ * known to hold no symbolic link is walked back by "..": after a component
+ * that may be one, ".." stays in the text.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/state.h"
+
+struct dirs *dirs_new(void)
+{
+	struct dirs *dirs = calloc(1, sizeof(*dirs));
+
+	if (!dirs)
+		return NULL;
+	dirs->root = strdup("");
+	if (!dirs->root) {
+		free(dirs);
+		return NULL;
+	}
+	dirs->refs = 1;
+	return dirs;
+}
+
+struct dirs *dirs_copy(const struct dirs *from)
+{
+	struct dirs *dirs = calloc(1, sizeof(*dirs));
+
+	if (!dirs)
+		return NULL;
+	dirs->refs = 1;
+	dirs->cwd_physical = from->cwd_physical;
+	dirs->cwd = from->cwd ? strdup(from->cwd) : NULL;
+	dirs->root = from->root ? strdup(from->root) : NULL;
+	if ((from->cwd && !dirs->cwd) || (from->root && !dirs->root)) {
+		dirs_unref(dirs);
+		return NULL;
+	}
+	return dirs;
+}
+
+void dirs_unref(struct dirs *dirs)
+{
+	if (!dirs || --dirs->refs > 0)
+		return;
+	free(dirs->cwd);
+	free(dirs->root);
+	free(dirs);
+}
+
+/* NULL or no absolute path: unknown from now on. */
+int dirs_set_cwd(struct dirs *dirs, const char *path, size_t bytes, uint32_t physical)
+{
+	char *cwd = NULL;
+
+	if (path && bytes > 0 && bytes < MODEL_PATH_MAX && *path == '/') {
+		cwd = strndup(path, bytes);
+		if (!cwd)
+			physical = 0;
+	}
+	free(dirs->cwd);
+	dirs->cwd = cwd;
+	dirs->cwd_physical = physical;
+	return cwd || !path ? 0 : -1;
+}
+
+int dirs_set_root(struct dirs *dirs, const char *path, size_t bytes)
+{
+	char *root = NULL;
+
+	while (path && bytes > 0 && path[bytes - 1] == '/')
+		bytes--;
+	if (path && bytes < MODEL_PATH_MAX)
+		root = strndup(path, bytes);
+	free(dirs->root);
+	dirs->root = root;
+	return root || !path ? 0 : -1;
+}
+
+int dirs_feed(struct model *model, struct task *task, const struct event_dirs *event)
+{
+	size_t bytes;
+	const char *text;
+	int r = 0;
+
+	if (task == &model->stranger)
+		return 0;
+	if (!task->dirs)
+		task->dirs = dirs_new();
+	if (!task->dirs)
+		return model_no_memory(model);
+	text = event_text(&event->head, SYS_ITEM_CWD, 0, &bytes);
+	if (text && bytes > 0 && *text == '/')
+		r = dirs_set_cwd(task->dirs, text, bytes, (uint32_t)bytes);
+	text = event_text(&event->head, SYS_ITEM_PATH, 0, &bytes);
+	if (text && bytes > 0 && *text == '/' && dirs_set_root(task->dirs, text, bytes) < 0)
+		r = -1;
+	return r < 0 ? model_no_memory(model) : 0;
+}
+
+static void as_passed(struct resolved *out)
+{
+	memcpy(out->text, out->passed, out->pub.passed_bytes + 1);
+	out->pub.text = out->text;
+	out->pub.bytes = out->pub.passed_bytes;
+	out->pub.hash = map_hash(out->text, out->pub.bytes);
+	out->pub.absolute = false;
+	out->physical = 0;
+}
+
+/* Appends the components of `from`; false when there is no room. */
+static bool append(struct resolved *out, const char *from, const char *end, size_t *at, size_t floor, size_t *physical)
+{
+	size_t n = *at;
+
+	while (from < end) {
+		const char *slash;
+		size_t bytes;
+
+		if (*from == '/') {
+			from++;
+			continue;
+		}
+		slash = memchr(from, '/', (size_t)(end - from));
+		bytes = (size_t)((slash ? slash : end) - from);
+		if (bytes == 1 && from[0] == '.') {
+			from++;
+			continue;
+		}
+		out->pub.components++;
+		if (bytes == 2 && from[0] == '.' && from[1] == '.' && n <= *physical) {
+			while (n > floor && out->text[--n] != '/')
+				;
+			*physical = n;
+		} else {
+			if (n + 1 + bytes >= sizeof(out->text))
+				return false;
+			out->text[n++] = '/';
+			memcpy(out->text + n, from, bytes);
+			n += bytes;
+		}
+		from += bytes;
+	}
+	*at = n;
+	return true;
+}
+
+void path_resolve(struct resolved *out, const struct dirs *dirs, const char *base, uint32_t base_physical,
+		  const char *text, size_t bytes, bool truncated)
+{
+	size_t at = 0;
+	size_t physical = 0;
+	size_t floor;
+	const char *root = dirs ? dirs->root : NULL;
+
+	bytes = strnlen(text, bytes);
+	if (bytes >= sizeof(out->passed)) {
+		bytes = sizeof(out->passed) - 1;
+		truncated = true;
+	}
+	memcpy(out->passed, text, bytes);
+	out->passed[bytes] = '\0';
+	out->pub.passed = out->passed;
+	out->pub.passed_bytes = (uint32_t)bytes;
+	out->pub.components = 0;
+	if (bytes > 0 && *text == '/') {
+		base = root;
+		base_physical = UINT32_MAX;
+	} else if (base && *base != '/') {
+		base = NULL;
+	}
+	if (base && bytes > 0 && !truncated) {
+		at = strlen(base);
+		while (at > 0 && base[at - 1] == '/')
+			at--;
+		if (at + 1 < sizeof(out->text)) {
+			memcpy(out->text, base, at);
+			physical = base_physical < at ? base_physical : at;
+			/* ".." stops at the root of a task that is in it. */
+			floor = root ? strlen(root) : 0;
+			if (floor > at || strncmp(out->text, root ? root : "", floor) != 0)
+				floor = 0;
+			if (append(out, text, text + bytes, &at, floor, &physical)) {
+				if (at == 0)
+					out->text[at++] = '/';
+				out->text[at] = '\0';
+				out->pub.text = out->text;
+				out->pub.bytes = (uint32_t)at;
+				out->pub.hash = map_hash(out->text, at);
+				out->pub.absolute = true;
+				out->physical = (uint32_t)physical;
+				return;
+			}
+		}
+	}
+	as_passed(out);
+	/* What the kernel had to walk is known even so. */
+	out->pub.components = 0;
+	for (size_t i = 0; i < bytes; i++)
+		out->pub.components += text[i] != '/' && (i == 0 || text[i - 1] == '/') &&
+				       !(text[i] == '.' && (i + 1 == bytes || text[i + 1] == '/'));
+}
