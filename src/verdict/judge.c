@@ -88,7 +88,8 @@ static bool is_worth(const struct analysis_result *result, const struct verdict_
 {
 	const struct analysis_floor *floor = &result->floor;
 
-	if (verdict->finding->information)
+	/* With calls missing a rule may have missed what excuses the others. */
+	if (verdict->finding->information || !result->complete)
 		return false;
 	if (verdict->saves_ns >= (double)floor->enough_ns)
 		return true;

@@ -12,7 +12,8 @@
 	((struct analysis_floor){ .share = 0.01, .least_ns = 100 * 1000, .enough_ns = 100 * 1000 * 1000 })
 
 /*
- * Reads result->prices, task_ns and floor; fills findings, finding_count,
+ * Reads result->prices, task_ns, calls, floor and complete (nothing is worth
+ * fixing when the books are not); fills findings, finding_count,
  * waste_ns, waste_calls, worth_count and below_count.  The list must outlive
  * the result.  -ENOMEM: nothing was filled.
  */

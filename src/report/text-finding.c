@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Findings: the six questions in full, or one line. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/text-parts.h"
+
+#define LABEL_AT 3
+#define BODY_AT 10 /* behind "   Where  " */
+#define LIST_AT 12
+#define TEXT_AT 21 /* behind "   Do     upgrade    " */
+#define COST_END 66
+#define SAVING_END 78
+#define SITES_MOST 3
+#define NAME_COLUMNS_MAX 20
+#define COMMAND_LINES 3
+#define WHERE_LINES 3
+
+static const char *tier_name(const struct finding *finding)
+{
+	if (finding->information)
+		return "information";
+	switch (finding->tier) {
+	case FINDING_CERTAIN:
+		return "certain";
+	case FINDING_LIKELY:
+		return "likely";
+	case FINDING_BY_DESIGN:
+		return "by-design";
+	default:
+		return "?";
+	}
+}
+
+static const char *kind_name(enum finding_remedy_kind kind)
+{
+	static const char *const names[REMEDY_KIND_COUNT] = {
+		[REMEDY_UPGRADE] = "upgrade",	   [REMEDY_SOURCE] = "source",	 [REMEDY_CONFIGURATION] = "settings",
+		[REMEDY_ENVIRONMENT] = "variable", [REMEDY_PRELOAD] = "preload", [REMEDY_SECCOMP] = "seccomp",
+	};
+
+	return kind < REMEDY_KIND_COUNT ? names[kind] : "?";
+}
+
+/* "costs 2.3 ms (15 %)". */
+static void money(const struct analysis_result *result, struct buf *buf, const char *verb, double ns)
+{
+	char amount[TEXT_NUMBER_MAX], share[TEXT_NUMBER_MAX];
+
+	(void)buf_printf(buf, "%s %s", verb, text_ns(ns, amount));
+	if (result->task_ns > 0)
+		(void)buf_printf(buf, " (%s)", text_share(ns / result->task_ns, share));
+}
+
+static void title_line(struct text *text, size_t number, const struct verdict_finding *verdict)
+{
+	const char *rule = verdict->finding->rule->id, *tier = tier_name(verdict->finding);
+	struct buf costs = BUF_INIT, avoidable = BUF_INIT;
+	struct term *term = &text->term;
+	unsigned gap = 4, bare;
+
+	money(text->result, &costs, "costs", verdict->cost_ns);
+	if (verdict->saves_ns > 0)
+		money(text->result, &avoidable, "avoidable", verdict->saves_ns);
+	term_printf(term, TERM_TITLE, "%zu. ", number);
+	bare = term->column + (unsigned)(strlen(rule) + strlen(tier) + costs.bytes + avoidable.bytes);
+	while (gap > 1 && bare + gap * 3 > term->width)
+		gap--;
+	term_put(term, TERM_TITLE, rule);
+	term_to(term, term->column + gap);
+	term_put(term, TERM_TIER, tier);
+	term_to(term, term->column + gap);
+	term_put(term, TERM_MONEY, buf_text(&costs));
+	if (avoidable.bytes > 0) {
+		term_to(term, term->column + gap);
+		term_put(term, TERM_MONEY, buf_text(&avoidable));
+	}
+	term_end(term);
+	buf_done(&costs);
+	buf_done(&avoidable);
+}
+
+static void label(struct term *term, const char *word)
+{
+	term_to(term, LABEL_AT);
+	term_put(term, TERM_TITLE, word);
+	term_to(term, BODY_AT);
+}
+
+static void section(struct term *term, const char *word, const char *body, unsigned lines)
+{
+	if (!body || !*body)
+		return;
+	label(term, word);
+	term_wrap(term, TERM_PLAIN, body, BODY_AT, term->width, lines);
+	term_end(term);
+}
+
+static unsigned wider(unsigned a, unsigned b)
+{
+	return a > b ? a : b;
+}
+
+static void what(struct text *text, const struct verdict_finding *verdict)
+{
+	const struct finding *finding = verdict->finding;
+	struct term *term = &text->term;
+	unsigned count_columns = 0, name_columns = 0;
+	char number[TEXT_NUMBER_MAX], ns[TEXT_NUMBER_MAX];
+
+	section(term, "What", finding->what, 0);
+	for (size_t i = 0; i < finding->costs.used; i++) {
+		const struct finding_cost *cost = &finding->costs.at[i];
+
+		count_columns = wider(count_columns, (unsigned)strlen(text_count(cost->count, number)));
+		name_columns = wider(name_columns, (unsigned)strlen(sys_call(cost->call)->name));
+	}
+	if (name_columns > NAME_COLUMNS_MAX)
+		name_columns = NAME_COLUMNS_MAX;
+	for (size_t i = 0; i < finding->costs.used; i++) {
+		const struct finding_cost *cost = &finding->costs.at[i];
+		unsigned detail_at;
+
+		(void)text_ns(verdict->costs_ns[i], ns);
+		term_right(term, TERM_PLAIN, text_count(cost->count, number), LIST_AT + count_columns);
+		term_to(term, term->column + 2);
+		term_cut(term, TERM_PLAIN, sys_call(cost->call)->name, name_columns, true);
+		term_to(term, term->column + 2);
+		detail_at = term->column;
+		if (cost->detail)
+			term_cut(term, TERM_PLAIN, cost->detail, COST_END - (unsigned)strlen(ns) - 2 - detail_at,
+				 false);
+		term_right(term, TERM_MONEY, ns, COST_END);
+		term_end(term);
+	}
+}
+
+static void where(struct text *text, const struct finding *finding)
+{
+	struct term *term = &text->term;
+	unsigned count_columns = 0;
+	char number[TEXT_NUMBER_MAX];
+	size_t shown = 0;
+
+	section(term, "Where", finding->where, WHERE_LINES);
+	for (size_t i = 0; i < finding->sites.used && i < SITES_MOST; i++)
+		if (finding->sites.at[i].module)
+			count_columns =
+				wider(count_columns, (unsigned)strlen(text_count(finding->sites.at[i].count, number)));
+	for (size_t i = 0; i < finding->sites.used && shown < SITES_MOST; i++) {
+		const struct finding_site *site = &finding->sites.at[i];
+		char offset[TEXT_NUMBER_MAX];
+		struct buf module = BUF_INIT;
+
+		if (!site->module)
+			continue;
+		if (shown++ == 0 && !finding->where)
+			label(term, "Where");
+		term_foreign(term, &module, rule_base_name(site->module));
+		(void)snprintf(offset, sizeof offset, "+0x%" PRIx64, site->offset);
+		term_right(term, TERM_PLAIN, text_count(site->count, number), LIST_AT + count_columns);
+		term_to(term, term->column + 2);
+		term_cut(term, TERM_PLAIN, buf_text(&module), term->width - term->column - (unsigned)strlen(offset),
+			 false);
+		term_put(term, TERM_PLAIN, offset);
+		term_end(term);
+		buf_done(&module);
+	}
+}
+
+static void owner(struct text *text, const struct finding *finding)
+{
+	struct buf body = BUF_INIT;
+
+	if (!finding->exe || !*finding->exe || strcmp(finding->exe, "?") == 0)
+		return;
+	(void)buf_puts(&body, "application: ");
+	term_foreign(&text->term, &body, finding->exe);
+	section(&text->term, "Owner", buf_text(&body), 2);
+	buf_done(&body);
+}
+
+static void saving(const struct verdict_remedy *remedy, struct buf *buf)
+{
+	uint64_t calls = (uint64_t)(remedy->saves_calls < 0 ? -remedy->saves_calls : remedy->saves_calls);
+	char number[TEXT_NUMBER_MAX], ns[TEXT_NUMBER_MAX];
+
+	/* Not counted, so nothing is said. */
+	if (remedy->remedy->deltas.used == 0)
+		return;
+	(void)buf_printf(buf, "%s%s %s  %s",
+			 remedy->saves_calls > 0   ? "-"
+			 : remedy->saves_calls < 0 ? "+"
+						   : "",
+			 text_count(calls, number), calls == 1 ? "call" : "calls", text_ns(remedy->saves_ns, ns));
+}
+
+/* The saving stands on the first line of the text, what it costs in
+ * behaviour and what to type below. */
+static void remedy_lines(struct term *term, const struct verdict_remedy *verdict)
+{
+	const struct finding_remedy *remedy = verdict->remedy;
+	unsigned end = term->width < SAVING_END ? term->width : SAVING_END, right = term->width;
+	struct buf amount = BUF_INIT, changes = BUF_INIT;
+
+	saving(verdict, &amount);
+	term_to(term, BODY_AT);
+	term_put(term, TERM_PLAIN, kind_name(remedy->kind));
+	term_to(term, TEXT_AT);
+	if (amount.bytes > 0) {
+		term_aside(term, TERM_MONEY, buf_text(&amount), end);
+		right = end - (unsigned)amount.bytes - 2;
+	}
+	term_wrap(term, TERM_PLAIN, remedy->text ? remedy->text : "", TEXT_AT, right, 0);
+	term_end(term);
+	if (remedy->changes) {
+		(void)buf_printf(&changes, "(changes output: %s)", remedy->changes);
+		term_to(term, TEXT_AT);
+		term_wrap(term, TERM_PLAIN, buf_text(&changes), TEXT_AT, term->width, 0);
+		term_end(term);
+	}
+	if (remedy->command) {
+		term_to(term, BODY_AT);
+		term_put(term, TERM_PLAIN, "try now");
+		term_to(term, TEXT_AT);
+		term_wrap(term, TERM_PLAIN, remedy->command, TEXT_AT, term->width, COMMAND_LINES);
+		term_end(term);
+	}
+	buf_done(&amount);
+	buf_done(&changes);
+}
+
+static void proof(struct text *text, const struct finding *finding)
+{
+	struct term *term = &text->term;
+	size_t most = text->options->verbose ? finding->samples.used : 1;
+
+	for (size_t i = 0; i < finding->samples.used && i < most; i++) {
+		if (i == 0)
+			label(term, "Proof");
+		term_to(term, BODY_AT);
+		term_put(term, TERM_PLAIN, finding->samples.at[i]);
+		term_end(term);
+	}
+	for (size_t i = 0; i < finding->notes.used; i++) {
+		if (i == 0)
+			label(term, "Note");
+		term_to(term, BODY_AT);
+		term_wrap(term, TERM_PLAIN, finding->notes.at[i], BODY_AT, term->width, 0);
+		term_end(term);
+	}
+}
+
+static void in_full(struct text *text, size_t number, const struct verdict_finding *verdict)
+{
+	title_line(text, number, verdict);
+	what(text, verdict);
+	where(text, verdict->finding);
+	owner(text, verdict->finding);
+	for (size_t i = 0; i < verdict->remedy_count; i++) {
+		if (i == 0)
+			label(&text->term, "Do");
+		remedy_lines(&text->term, &verdict->remedies[i]);
+	}
+	proof(text, verdict->finding);
+}
+
+/* Worth fixing comes first, so the numbers of full and short ones are one row. */
+void text_findings(struct text *text)
+{
+	const struct analysis_result *result = text->result;
+	bool in_short = false;
+
+	for (size_t i = 0; i < result->finding_count; i++) {
+		const struct verdict_finding *verdict = &result->findings[i];
+
+		if (text->options->verbose || (verdict->worth && i < TEXT_FULL)) {
+			term_end(&text->term);
+			in_full(text, i + 1, verdict);
+			continue;
+		}
+		if (!in_short)
+			term_end(&text->term);
+		in_short = true;
+		title_line(text, i + 1, verdict);
+	}
+}

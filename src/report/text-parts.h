@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The sections of the text report; only text*.c include it. */
+#ifndef SYSCULL_REPORT_TEXT_PARTS_H
+#define SYSCULL_REPORT_TEXT_PARTS_H
+
+#include "report/reporter.h"
+#include "report/term.h"
+
+#define TEXT_LABEL 8 /* columns of "Time    " */
+#define TEXT_FULL 3 /* findings told in full without -v */
+
+struct text {
+	struct term term;
+	const struct analysis_result *result;
+	const struct report_options *options;
+};
+
+/* "Waste   " at the beginning of a line. */
+void text_label(struct text *text, const char *label);
+/* A label and a text of any length. */
+void text_labelled(struct text *text, const char *label, enum term_style style, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+/* "1 finding", "2,000 findings". */
+const char *text_plural(uint64_t count, const char *one, const char *many, char *out, size_t bytes);
+#define TEXT_PLURAL_MAX 80
+
+void text_findings(struct text *text);
+void text_calls(struct text *text);
+
+#endif
