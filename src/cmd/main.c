@@ -63,7 +63,8 @@ static int unknown_word(const char *word, const struct error *err)
 	}
 	(void)text_escape(&shown, word, strlen(word), '\0', true);
 	if (nearest)
-		log_line("'%s' is no subcommand and no program was found; did you mean '%s'?", buf_text(&shown), nearest);
+		log_line("'%s' is no subcommand and no program was found; did you mean '%s'?", buf_text(&shown),
+			 nearest);
 	else
 		log_line("%s", err->text);
 	buf_done(&shown);

@@ -90,7 +90,7 @@ static int unknown_rule(const char *name)
 
 static int explain_main(const struct command *command, int argc, char **argv)
 {
-	const char *page;
+	const struct rule_page *page;
 	int first;
 	int r = parse(command, argc, argv, &first);
 
@@ -100,10 +100,10 @@ static int explain_main(const struct command *command, int argc, char **argv)
 		log_line("explain wants one rule; 'syscull rules' lists them");
 		return EXIT_OURS;
 	}
-	page = rule_page(argv[first]);
+	page = rule_page_by_id(argv[first]);
 	if (!page)
 		return unknown_rule(argv[first]);
-	fputs(page, stdout);
+	fputs(page->text, stdout);
 	return finish();
 }
 

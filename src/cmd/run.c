@@ -81,8 +81,8 @@ static int parse_when(const char *what, const char *text, int *ret, struct error
 static int set_option(void *data, int letter, const char *value, struct error *err)
 {
 	struct run_settings *s = data;
-	long number;
-	int when, r;
+	long number = 0;
+	int when = 0, r;
 
 	switch (letter) {
 	case 'o':

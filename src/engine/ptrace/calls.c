@@ -232,7 +232,8 @@ void call_stop(struct engine_pt *e, struct task *task, uint64_t seen_ns)
 	}
 	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
 		/* What the child does between fork and its execve is ours. */
-		if (!task->starting || sys_call_id(arch_of(info.arch, info.entry.nr), (int32_t)info.entry.nr) == CALL_execve)
+		if (!task->starting ||
+		    sys_call_id(arch_of(info.arch, info.entry.nr), (int32_t)info.entry.nr) == CALL_execve)
 			enter(e, task, &info, seen_ns);
 	} else if (info.op == PTRACE_SYSCALL_INFO_EXIT) {
 		if (!task->starting || task->in_call)

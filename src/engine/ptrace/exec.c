@@ -7,10 +7,10 @@
  */
 #include <elf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
-#include <stdio.h>
 #include <unistd.h>
 
 #include "engine/ptrace/proc.h"

@@ -18,8 +18,8 @@
 #include "engine/ptrace/ptrace.h"
 
 #define OPTIONS \
-	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | \
-	 PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT)
+	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | \
+	 PTRACE_O_TRACEEXIT)
 
 extern char **environ;
 
@@ -65,7 +65,7 @@ static char **make_shell_argv(const struct engine_spec *spec)
 	argv = calloc(count + 3, sizeof *argv);
 	if (!argv)
 		return NULL;
-	argv[0] = (char *)(uintptr_t)"/bin/sh";
+	argv[0] = (char *)(uintptr_t) "/bin/sh";
 	argv[1] = (char *)(uintptr_t)spec->program;
 	for (size_t i = 1; i < count; i++)
 		argv[i + 1] = spec->argv[i];

@@ -356,8 +356,7 @@ static void pt_probe(struct engine_probe *ret)
 			       "Kubernetes securityContext.capabilities.add: [SYS_PTRACE]; on a host with Yama "
 			       "sysctl kernel.yama.ptrace_scope=1 or lower");
 	} else if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) != 0 || waitpid(pid, &status, __WALL) != pid ||
-		   !WIFSTOPPED(status) ||
-		   ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info) <= 0) {
+		   !WIFSTOPPED(status) || ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info) <= 0) {
 		(void)snprintf(ret->why, sizeof ret->why, "the kernel lacks PTRACE_GET_SYSCALL_INFO");
 		(void)snprintf(ret->fix, sizeof ret->fix, "Linux 5.3 or newer is needed");
 	} else {

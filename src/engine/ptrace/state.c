@@ -139,8 +139,8 @@ bool state_pidns_differs(pid_t pid)
 {
 	char ours[64], theirs[64];
 
-	return proc_link(getpid(), "ns/pid", ours, sizeof ours) > 0 && proc_link(pid, "ns/pid", theirs, sizeof theirs) > 0 &&
-	       strcmp(ours, theirs) != 0;
+	return proc_link(getpid(), "ns/pid", ours, sizeof ours) > 0 &&
+	       proc_link(pid, "ns/pid", theirs, sizeof theirs) > 0 && strcmp(ours, theirs) != 0;
 }
 
 uint64_t state_run_ns(pid_t tid)
@@ -294,7 +294,8 @@ void state_limits(struct engine_pt *e, struct task *task)
 	uint64_t mask = 0;
 
 	if (numbers(field(text, "SigBlk"), 16, &mask, 1) != 1 ||
-	    prlimit(task->tid, RLIMIT_NOFILE, NULL, &nofile) != 0 || prlimit(task->tid, RLIMIT_STACK, NULL, &stack) != 0) {
+	    prlimit(task->tid, RLIMIT_NOFILE, NULL, &nofile) != 0 ||
+	    prlimit(task->tid, RLIMIT_STACK, NULL, &stack) != 0) {
 		e->stats.state_errors++;
 		return;
 	}
@@ -389,8 +390,8 @@ void state_maps(struct engine_pt *e, struct task *task)
 		next = strchr(line, '\n');
 		if (next)
 			*next++ = '\0';
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &start, &end, perms, &offset,
-			   &major_nr, &minor_nr, &ino, &name) < 7)
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &start, &end, perms,
+			   &offset, &major_nr, &minor_nr, &ino, &name) < 7)
 			continue;
 		/* Who made a call is always in something executable. */
 		if (perms[2] != 'x')

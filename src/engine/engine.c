@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The list of engines, and how a command's name becomes a program: by
+ * execvp's rules, but before anything is forked, so that "not found" is known
+ * while nothing has happened yet.
+ */
+#include "engine/engine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+const struct engine_ops *const engine_list[] = { &engine_ptrace, &engine_script, NULL };
+
+const struct engine_ops *engine_by_name(const char *name)
+{
+	for (size_t i = 0; engine_list[i]; i++) {
+		if (strcmp(engine_list[i]->name, name) == 0)
+			return engine_list[i];
+	}
+	return NULL;
+}
+
+/* What execve would say to the path: 0 or negative errno.  A script without
+ * "#!" is found here too; running it is the business of whoever executes. */
+static int try_program(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EACCES;
+	if (faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) < 0)
+		return -errno;
+	return 0;
+}
+
+static int refuse(struct error *err, const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		return error_set(err, EACCES, "%s: is a directory", path);
+	return error_set(err, EACCES, "%s: permission denied", path);
+}
+
+static int found(const char *path, char **ret_path, struct error *err)
+{
+	*ret_path = strdup(path);
+	return *ret_path ? 0 : error_errno(err, ENOMEM, "%s", path);
+}
+
+static char *default_path(void)
+{
+	size_t bytes = confstr(_CS_PATH, NULL, 0);
+	char *path = bytes > 0 ? malloc(bytes) : NULL;
+
+	if (path)
+		(void)confstr(_CS_PATH, path, bytes);
+	return path;
+}
+
+int engine_find_program(const char *name, char **ret_path, struct error *err)
+{
+	const char *path = getenv("PATH");
+	AUTO_FREE char *fallback = NULL;
+	AUTO_FREE char *candidate = NULL;
+	AUTO_FREE char *refused = NULL;
+	int r;
+
+	*ret_path = NULL;
+	if (!*name)
+		return error_set(err, ENOENT, "the name of the command is empty");
+	if (strchr(name, '/')) {
+		r = try_program(name);
+		if (r == 0)
+			return found(name, ret_path, err);
+		if (r == -EACCES)
+			return refuse(err, name);
+		return error_set(err, ENOENT, "%s: %s", name, r == -ENOENT ? "not found" : strerror(-r));
+	}
+	if (!path) {
+		fallback = default_path();
+		if (!fallback)
+			return error_errno(err, ENOMEM, "%s", name);
+		path = fallback;
+	}
+	candidate = malloc(strlen(path) + strlen(name) + 2);
+	if (!candidate)
+		return error_errno(err, ENOMEM, "%s", name);
+	for (;;) {
+		size_t bytes = strcspn(path, ":");
+
+		/* An empty element is the working directory. */
+		memcpy(candidate, path, bytes);
+		if (bytes > 0)
+			candidate[bytes++] = '/';
+		strcpy(candidate + bytes, name);
+		r = try_program(candidate);
+		if (r == 0)
+			return found(candidate, ret_path, err);
+		if (r == -EACCES && !refused)
+			refused = strdup(candidate);
+		path += strcspn(path, ":");
+		if (!*path++)
+			break;
+	}
+	if (refused)
+		return refuse(err, refused);
+	return error_set(err, ENOENT, "%s: command not found", name);
+}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What the live tests share: running the command and reading its report.
+
+A test script prints one line per thing that is wrong and ends with 1, or
+says why it cannot run and ends with 77.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SYSCULL = os.path.abspath(os.environ.get("SYSCULL", "build/syscull"))
+TOP = os.path.abspath(os.environ.get("SYSCULL_TOP", os.path.join(os.path.dirname(__file__), "..", "..")))
+PYTHON = "/usr/bin/python3"  # the system's own: what shadows it on PATH is a shell script
+
+ROW = re.compile(r"([a-z][a-z0-9_]*(?: \(\w+\))?)\s+([\d,]+)\s+([\d,]+)\s+[<\d.]+ (?:ns|us|ms|s|min)")
+
+
+def skip(why):
+    print(why, file=sys.stderr)
+    sys.exit(77)
+
+
+def clean_env(**more):
+    """The same environment everywhere: nothing that changes what programs call."""
+    env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": os.environ.get("HOME", "/"), "LANG": "C.UTF-8"}
+    env.update(more)
+    return env
+
+
+def workdir():
+    path = tempfile.mkdtemp(prefix="syscull-live.")
+    files = os.path.join(path, "d1k")
+    os.mkdir(files)
+    for i in range(1, 1001):
+        with open(os.path.join(files, f"f{i}"), "w", encoding="ascii") as f:
+            f.write("x\n")
+    return path
+
+
+class Report:
+    """The text of `run -v`, taken apart."""
+
+    def __init__(self, text):
+        self.text = text
+        self.calls = {}
+        self.failed = {}
+        for name, count, failed in ROW.findall(self.section("Calls")):
+            self.calls[name] = int(count.replace(",", ""))
+            self.failed[name] = int(failed.replace(",", ""))
+        head = re.search(r"([\d,]+) calls?\b", text)
+        self.total = int(head.group(1).replace(",", "")) if head else -1
+        self.closed = re.search(r"^Books\s+closed:", text, re.M) is not None
+
+    def section(self, name):
+        lines, inside = [], False
+        for line in self.text.splitlines():
+            if re.match(rf"{name}\b", line):
+                inside = True
+            elif re.match(r"(Books|Next|Note)\b", line):
+                inside = False
+            if inside:
+                lines.append(line)
+        return "\n".join(lines)
+
+    def findings(self):
+        """[(rule, tier)] in the order of the report."""
+        return re.findall(r"^\s*\d+\. ([a-z-]+)\s+(certain|likely|by-design)", self.text, re.M)
+
+
+def syscull(argv, cwd, options=(), before=(), env=None, **more):
+    """Runs a command under us: (completed process, report)."""
+    path = os.path.join(cwd, "report.txt")
+    if os.path.exists(path):
+        os.unlink(path)
+    done = subprocess.run([*before, SYSCULL, "run", "-v", "--color", "never", "-o", path, *options, "--", *argv],
+                          cwd=cwd, env=env or clean_env(), stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **more)
+    text = ""
+    if os.path.exists(path):
+        with open(path, encoding="utf-8", errors="replace") as f:
+            text = f.read()
+    return done, Report(text)
+
+
+def have(program):
+    return shutil.which(program, path=clean_env()["PATH"]) is not None
