@@ -200,10 +200,17 @@ static void add_where(struct tell *tell)
 	buf_done(&names);
 }
 
+/* The part of a sum that falls to so many of all. */
+static uint64_t part_of(uint64_t sum, uint64_t count, uint64_t all)
+{
+	return count == all ? sum : (uint64_t)((double)sum * (double)count / (double)all + 0.5);
+}
+
 /* What one line loses when `count` of its calls go. */
 static void take_off(struct finding_remedy *remedy, const struct probe_line *line, uint64_t count)
 {
-	finding_add_delta(remedy, line->call, line->err, -(int64_t)count, line->components / line->count * count);
+	finding_add_delta(remedy, line->call, line->err, -(int64_t)count,
+			  part_of(line->components, count, line->count));
 }
 
 static void add_remember(struct tell *tell)
@@ -289,7 +296,7 @@ static void add_list_first(struct tell *tell)
 		finding_set(&remedy->text, "%s first, get what it names", list_name);
 	for (size_t i = 0; i < tell->lines.used; i++)
 		take_off(remedy, tell->lines.at[i].line, tell->lines.at[i].line->count);
-	finding_add_delta(remedy, list, 0, (int64_t)lists, tell->get_components / tell->gets * lists);
+	finding_add_delta(remedy, list, 0, (int64_t)lists, part_of(tell->get_components, lists, tell->gets));
 }
 
 static void add_tar(struct tell *tell)

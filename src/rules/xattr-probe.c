@@ -140,8 +140,8 @@ static struct probe_group *group_new(struct rule_run *run, const struct model_vi
 	map_init(&group->objects, 1, OBJECTS_MAX);
 	map_init(&group->pairs, 0, 0);
 	(void)rule_places_init(&group->places, 0);
-	/* What the user typed was relative: tell it like that. */
-	if (view->path && view->path->passed_bytes > 0 && view->path->passed[0] != '/')
+	/* Tell names as the user typed them, unless they were absolute. */
+	if (!view->path || view->path->passed_bytes == 0 || view->path->passed[0] != '/')
 		rule_places_relative(&group->places, model_cwd(run->model, process));
 	head = map_put(&state->processes, process->id, NULL);
 	if (!head || !vec_push(&state->groups, group)) {
