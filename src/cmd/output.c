@@ -8,9 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int open_plain(struct output *output, struct error *err)
+/* As it is, without renaming. */
+static int open_plain(struct output *output, int flags, struct error *err)
 {
-	int fd = open(output->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+	int fd = open(output->path, O_WRONLY | flags | O_CLOEXEC | O_NOCTTY);
 
 	if (fd < 0)
 		return error_errno(err, errno, "%s", output->path);
@@ -38,6 +39,9 @@ static int open_beside(struct output *output, struct error *err)
 
 		free(output->temporary);
 		output->temporary = NULL;
+		/* The folder takes no new file, but the file itself may be ours. */
+		if ((code == EACCES || code == EROFS) && access(output->path, W_OK) == 0)
+			return open_plain(output, O_TRUNC, err);
 		return error_errno(err, code, "%s", output->path);
 	}
 	(void)fchmod(fd, 0666 & ~mask);
@@ -59,7 +63,7 @@ int output_open(struct output *output, const char *path, struct error *err)
 	if (!output->path)
 		return error_errno(err, ENOMEM, "%s", path);
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return open_plain(output, err);
+		return open_plain(output, O_APPEND, err);
 	return open_beside(output, err);
 }
 

@@ -9,7 +9,7 @@
 /* TERM, HUP, USR1 and USR2 are for the command and are handed on.  A
  * terminal sends INT and QUIT to the whole group: the command has them. */
 static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
-static const int watched[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT, SIGALRM, SIGPIPE };
+static const int watched[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT, SIGALRM, SIGPIPE, SIGCHLD };
 
 #define FORWARDED (sizeof forwarded / sizeof forwarded[0])
 #define WATCHED (sizeof watched / sizeof watched[0])
@@ -24,6 +24,7 @@ static volatile sig_atomic_t interrupted_by;
 
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
+	(void)info;
 	(void)context;
 	for (size_t i = 0; i < FORWARDED; i++) {
 		if (forwarded[i] == signal)
@@ -32,8 +33,6 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 	if (signal == SIGINT || signal == SIGQUIT) {
 		interrupts++;
 		interrupted_by = signal;
-		/* Sent to us alone by kill(2): the command has not got it. */
-		(void)info;
 	}
 }
 
@@ -55,6 +54,10 @@ void signals_take(bool attached)
 			/* A closed report must be an error, not our death. */
 			action.sa_flags = 0;
 			action.sa_handler = SIG_IGN;
+		} else if (watched[i] == SIGCHLD) {
+			/* Ignored by our parent, it would hide every end. */
+			action.sa_flags = 0;
+			action.sa_handler = SIG_DFL;
 		}
 		(void)sigaction(watched[i], &action, NULL);
 	}

@@ -30,6 +30,7 @@ struct task {
 	bool born; /* its first stop is still to come */
 	bool held; /* its first stop came before its parent's fork event */
 	bool announced; /* its fork event came */
+	bool adopted; /* taken in without one: it may still come, late */
 	bool refused; /* over the task limit: let go at its first stop */
 	bool starting; /* launched, not yet at its execve */
 	bool exec_event; /* the execve it is in has succeeded */

@@ -12,15 +12,15 @@
 #include <sys/wait.h>
 
 #include "base/clock.h"
-#include "engine/ptrace/ptrace.h"
+#include "engine/ptrace/proc.h"
 
 #ifndef PTRACE_EVENT_STOP
 #define PTRACE_EVENT_STOP 128
 #endif
 
 /* How long a child waits for its parent's fork event before it is taken in
- * without one (the parent was killed in between). */
-#define HELD_NS UINT64_C(200000000)
+ * without one: the parent was killed in between, or does not get a CPU. */
+#define HELD_NS UINT64_C(1000000000)
 
 static void emit_fork(struct engine_pt *e, struct task *parent, struct task *child, uint64_t seen_ns)
 {
@@ -84,6 +84,13 @@ static void fork_event(struct engine_pt *e, struct task *parent, int event, uint
 	pin_fork(e, parent);
 
 	child = task_find(e, (pid_t)message);
+	if (child && child->adopted) {
+		/* Told of already; the parent's own return will count it. */
+		child->adopted = false;
+		e->stats.children--;
+		engine_release(e, parent, 0);
+		return;
+	}
 	if (!child) {
 		child = task_add(e, (pid_t)message);
 		if (!child) {
@@ -273,11 +280,16 @@ void stop_adopt_held(struct engine_pt *e)
 
 	while ((slot = map_next(&e->tasks, &iter, NULL))) {
 		struct task *task = *slot;
+		pid_t tgid;
 
 		if (!task->held || (now - task->enter_ns < HELD_NS && !e->letting_go))
 			continue;
 		task->announced = true;
+		task->adopted = true;
 		e->stats.children++;
+		tgid = state_tgid(e, task->tid);
+		if (tgid > 0)
+			task->pid = tgid;
 		state_task(e, task, false);
 		child_ready(e, task);
 		/* child_ready may have removed the task: begin anew. */
