@@ -124,7 +124,7 @@ void finding_remedy_saves_all(struct finding_remedy *remedy, const struct findin
 	}
 }
 
-static char *format_text(const char *format, va_list args)
+static __attribute__((format(printf, 1, 0))) char *format_text(const char *format, va_list args)
 {
 	struct buf buf = BUF_INIT;
 	char *text;
