@@ -260,7 +260,7 @@ static void bad_tails_are_refused(void **state)
 		assert_int_equal(event_valid(head, good->bytes), items == 4);
 	}
 	((struct event_call *)head)->items = 4;
-	first = (struct event_item *)((char *)head + sizeof(struct event_call));
+	first = (void *)((char *)head + sizeof(struct event_call));
 	for (uint32_t bytes = 0; bytes < 100; bytes++) {
 		first->bytes = bytes;
 		/* 9 to 16 pad to the same. */
