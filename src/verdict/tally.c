@@ -26,12 +26,18 @@ static uint64_t error_key(const struct tally_row *row, int err)
 	return (uint64_t)row->index << 32 | (uint32_t)err;
 }
 
-/* Where the row of a number stands, 0 when it has none yet; NULL without memory or room. */
+/* Where the row of a number stands, 0 when it has none yet; NULL without
+ * memory or room.  The last row is kept for TALLY_OTHER_NR. */
 static uint32_t *row_place(struct tally *tally, uint16_t arch, int32_t nr)
 {
+	uint64_t key = (uint64_t)arch << 32 | (uint32_t)nr;
+	bool full = tally->rows.used >= TALLY_ROWS_MAX - 1;
+
+	if (nr == TALLY_OTHER_NR)
+		return &tally->other;
 	if (arch == SYS_ARCH_NATIVE && nr >= 0 && nr < TALLY_DIRECT)
-		return &tally->direct[nr];
-	return map_put(&tally->index, (uint64_t)arch << 32 | (uint32_t)nr, NULL);
+		return full && !tally->direct[nr] ? NULL : &tally->direct[nr];
+	return full ? map_get(&tally->index, key) : map_put(&tally->index, key, NULL);
 }
 
 static struct tally_row *row_of(struct tally *tally, uint16_t arch, int32_t nr)
@@ -43,9 +49,6 @@ static struct tally_row *row_of(struct tally *tally, uint16_t arch, int32_t nr)
 		return NULL;
 	if (*place)
 		return &tally->rows.at[*place - 1];
-	/* The last row is kept for TALLY_OTHER_NR. */
-	if (tally->rows.used >= TALLY_ROWS_MAX - (nr != TALLY_OTHER_NR))
-		return NULL;
 	row = vec_add(&tally->rows);
 	if (!row)
 		return NULL;

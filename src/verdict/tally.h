@@ -31,6 +31,7 @@ struct tally_row {
 struct tally {
 	VEC(struct tally_row) rows; /* in order of first sight */
 	uint32_t direct[TALLY_DIRECT]; /* native number → row + 1, 0 none */
+	uint32_t other; /* row + 1 of TALLY_OTHER_NR */
 	struct map index; /* (arch, nr) of all others → uint32_t row + 1 */
 	struct map errors; /* (row, errno) → uint64_t */
 	uint64_t total, failed;
