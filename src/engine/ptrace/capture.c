@@ -47,8 +47,8 @@ static void capture_raw(struct engine_pt *e, struct task *task, const struct sys
 	if (!raw)
 		unread(e, buf, kind->item, arg);
 	else
-		(void)event_item_decode(buf, (enum sys_arch)task->arch, kind_id, arg, cut ? EVENT_ITEM_TRUNCATED : 0,
-					raw, got);
+		(void)event_item_decode(buf, (enum sys_arch)task->arch, kind_id, arg,
+					cut || got < bytes ? EVENT_ITEM_TRUNCATED : 0, raw, got);
 }
 
 static void capture_iovec(struct engine_pt *e, struct task *task, uint8_t kind_id, unsigned arg, int64_t ret,
