@@ -30,12 +30,19 @@ def clean_env(**more):
     return env
 
 
-def workdir():
+def need_tracing():
+    done = subprocess.run([SYSCULL, "doctor"], capture_output=True, check=False)
+    if done.returncode != 0:
+        skip("tracing does not work here: " + done.stdout.decode(errors="replace").strip().splitlines()[-1])
+
+
+def workdir(files=1000):
+    """A new directory; d1k in it holds so many small files."""
     path = tempfile.mkdtemp(prefix="syscull-live.")
-    files = os.path.join(path, "d1k")
-    os.mkdir(files)
-    for i in range(1, 1001):
-        with open(os.path.join(files, f"f{i}"), "w", encoding="ascii") as f:
+    folder = os.path.join(path, "d1k")
+    os.mkdir(folder)
+    for i in range(1, files + 1):
+        with open(os.path.join(folder, f"f{i}"), "w", encoding="ascii") as f:
             f.write("x\n")
     return path
 
@@ -64,6 +71,22 @@ class Report:
             if inside:
                 lines.append(line)
         return "\n".join(lines)
+
+    def finding(self, rule):
+        """The texts of a rule's findings, each with its first line."""
+        return re.findall(rf"^\d+\. {re.escape(rule)}\s(?:.|\n)*?(?=\n\d+\. |\nCalls |\Z)", self.text, re.M)
+
+    def wasted(self, rule):
+        """How many calls each finding of a rule lists as wasted."""
+        whats = [re.search(r"^   What (?:.|\n)*?(?=\n   [A-Z])", text, re.M).group(0) for text in self.finding(rule)]
+        return [sum(int(n.replace(",", "")) for n in re.findall(r"^\s+([\d,]+)  [a-z]", what, re.M))
+                for what in whats]
+
+    def worth(self):
+        """How many findings are worth fixing."""
+        line = re.search(r"^Waste\s+(.*(?:\n .*)*)", self.text, re.M).group(1)
+        number = re.search(r"(\d+)\s+findings?\s+worth\s+fixing", line)
+        return int(number.group(1)) if number else 0
 
     def findings(self):
         """[(rule, tier)] in the order of the report."""
