@@ -105,6 +105,8 @@ static void put_cut(struct term *term, enum term_style style, const char *text, 
 	if (room < sizeof DOTS - 1)
 		return;
 	part = fitting(text, bytes, room - (sizeof DOTS - 1), &columns);
+	for (; part > 0 && (text[part - 1] == '.' || text[part - 1] == ' '); part--)
+		columns--;
 	put_raw(term, style, text, part, columns);
 	put_raw(term, TERM_PLAIN, DOTS, sizeof DOTS - 1, sizeof DOTS - 1);
 }

@@ -52,9 +52,16 @@ static void widen(unsigned *width, const char *text)
 	*width = columns > *width ? columns : *width;
 }
 
-static struct widths measure(const struct cells *cells, size_t count)
+static unsigned width_of(const struct widths *widths)
+{
+	return widths->name + GAP + widths->count + GAP + widths->failed + GAP + widths->time;
+}
+
+/* Of half a table that stands alone; a name gives way to numbers. */
+static struct widths measure(const struct term *term, const struct cells *cells, size_t count)
 {
 	struct widths widths = { 5, 5, 6, 4 };
+	unsigned over;
 
 	for (size_t i = 0; i < count; i++) {
 		widen(&widths.name, cells[i].name);
@@ -64,12 +71,9 @@ static struct widths measure(const struct cells *cells, size_t count)
 	}
 	if (widths.name > NAME_COLUMNS_MAX)
 		widths.name = NAME_COLUMNS_MAX;
+	over = width_of(&widths) > term->width ? width_of(&widths) - term->width : 0;
+	widths.name -= over < widths.name ? over : widths.name;
 	return widths;
-}
-
-static unsigned width_of(const struct widths *widths)
-{
-	return widths->name + GAP + widths->count + GAP + widths->failed + GAP + widths->time;
 }
 
 static void put_cells(struct term *term, enum term_style style, const struct cells *cells, const struct widths *widths,
@@ -88,7 +92,7 @@ static void put_table(struct term *term, const struct cells *cells, size_t count
 {
 	static const struct cells head = { "Calls", "count", "failed", "time" };
 	size_t second = count > rows ? count - rows : 0;
-	struct widths left = measure(cells, count - second), right = measure(cells + rows, second);
+	struct widths left = measure(term, cells, count - second), right = measure(term, cells + rows, second);
 	unsigned right_at = width_of(&left) + HALVES_GAP;
 
 	put_cells(term, TERM_TITLE, &head, &left, 0);
@@ -105,7 +109,7 @@ static void put_table(struct term *term, const struct cells *cells, size_t count
 
 static bool halves_fit(const struct term *term, const struct cells *cells, size_t count, size_t rows)
 {
-	struct widths left = measure(cells, rows), right = measure(cells + rows, count - rows);
+	struct widths left = measure(term, cells, rows), right = measure(term, cells + rows, count - rows);
 
 	return width_of(&left) + HALVES_GAP + width_of(&right) <= term->width;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Findings: the six questions in full, or one line. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -11,8 +12,9 @@
 #define LIST_AT 12
 #define TEXT_AT 21 /* behind "   Do     upgrade    " */
 #define COST_END 66
-#define SAVING_END 78
+#define SAVING_END 80
 #define SITES_MOST 3
+#define PROGRAM_COLUMNS_LEAST 4
 #define NAME_COLUMNS_MAX 20
 #define COMMAND_LINES 3
 #define WHERE_LINES 3
@@ -53,32 +55,45 @@ static void money(const struct analysis_result *result, struct buf *buf, const c
 		(void)buf_printf(buf, " (%s)", text_share(ns / result->task_ns, share));
 }
 
-static void title_line(struct text *text, size_t number, const struct verdict_finding *verdict)
+/* The money goes to a line of its own where it does not fit. */
+static void title_line(struct text *text, size_t number, const struct verdict_finding *verdict, bool with_program)
 {
 	const char *rule = verdict->finding->rule->id, *tier = tier_name(verdict->finding);
-	struct buf costs = BUF_INIT, avoidable = BUF_INIT;
+	struct buf costs = BUF_INIT, avoidable = BUF_INIT, program = BUF_INIT;
 	struct term *term = &text->term;
 	unsigned gap = 4, bare;
 
 	money(text->result, &costs, "costs", verdict->cost_ns);
-	if (verdict->saves_ns > 0)
+	if (verdict->saves_ns > 0 && !verdict->finding->information)
 		money(text->result, &avoidable, "avoidable", verdict->saves_ns);
+	if (with_program && verdict->finding->exe)
+		term_foreign(term, &program, rule_base_name(verdict->finding->exe));
 	term_printf(term, TERM_TITLE, "%zu. ", number);
 	bare = term->column + (unsigned)(strlen(rule) + strlen(tier) + costs.bytes + avoidable.bytes);
-	while (gap > 1 && bare + gap * 3 > term->width)
+	while (gap > 2 && bare + gap * 3 > term->width)
 		gap--;
 	term_put(term, TERM_TITLE, rule);
 	term_to(term, term->column + gap);
 	term_put(term, TERM_TIER, tier);
-	term_to(term, term->column + gap);
+	if (bare + gap * 3 > term->width) {
+		term_end(term);
+		term_to(term, LABEL_AT);
+	} else {
+		term_to(term, term->column + gap);
+	}
 	term_put(term, TERM_MONEY, buf_text(&costs));
 	if (avoidable.bytes > 0) {
 		term_to(term, term->column + gap);
 		term_put(term, TERM_MONEY, buf_text(&avoidable));
 	}
+	if (program.bytes > 0 && term->column + gap + PROGRAM_COLUMNS_LEAST <= term->width) {
+		term_to(term, term->column + gap);
+		term_put(term, TERM_PLAIN, buf_text(&program));
+	}
 	term_end(term);
 	buf_done(&costs);
 	buf_done(&avoidable);
+	buf_done(&program);
 }
 
 static void label(struct term *term, const char *word)
@@ -106,7 +121,7 @@ static void what(struct text *text, const struct verdict_finding *verdict)
 {
 	const struct finding *finding = verdict->finding;
 	struct term *term = &text->term;
-	unsigned count_columns = 0, name_columns = 0;
+	unsigned count_columns = 0, name_columns = 0, end = term->width < COST_END ? term->width : COST_END;
 	char number[TEXT_NUMBER_MAX], ns[TEXT_NUMBER_MAX];
 
 	section(term, "What", finding->what, 0);
@@ -120,7 +135,7 @@ static void what(struct text *text, const struct verdict_finding *verdict)
 		name_columns = NAME_COLUMNS_MAX;
 	for (size_t i = 0; i < finding->costs.used; i++) {
 		const struct finding_cost *cost = &finding->costs.at[i];
-		unsigned detail_at;
+		unsigned detail_at, detail_end;
 
 		(void)text_ns(verdict->costs_ns[i], ns);
 		term_right(term, TERM_PLAIN, text_count(cost->count, number), LIST_AT + count_columns);
@@ -128,10 +143,10 @@ static void what(struct text *text, const struct verdict_finding *verdict)
 		term_cut(term, TERM_PLAIN, sys_call(cost->call)->name, name_columns, true);
 		term_to(term, term->column + 2);
 		detail_at = term->column;
-		if (cost->detail)
-			term_cut(term, TERM_PLAIN, cost->detail, COST_END - (unsigned)strlen(ns) - 2 - detail_at,
-				 false);
-		term_right(term, TERM_MONEY, ns, COST_END);
+		detail_end = end - (unsigned)strlen(ns) - 2;
+		if (cost->detail && detail_at < detail_end)
+			term_cut(term, TERM_PLAIN, cost->detail, detail_end - detail_at, false);
+		term_right(term, TERM_MONEY, ns, end);
 		term_end(term);
 	}
 }
@@ -196,23 +211,45 @@ static void saving(const struct verdict_remedy *remedy, struct buf *buf)
 			 text_count(calls, number), calls == 1 ? "call" : "calls", text_ns(remedy->saves_ns, ns));
 }
 
+static unsigned longest_word(const struct term *term, const char *text)
+{
+	unsigned longest = 0;
+
+	while (*(text += strspn(text, " "))) {
+		size_t bytes = strcspn(text, " ");
+		char *word = strndup(text, bytes);
+
+		longest = wider(longest, word ? term_columns(term, word) : 0);
+		free(word);
+		text += bytes;
+	}
+	return longest;
+}
+
 /* The saving stands on the first line of the text, what it costs in
  * behaviour and what to type below. */
 static void remedy_lines(struct term *term, const struct verdict_remedy *verdict)
 {
 	const struct finding_remedy *remedy = verdict->remedy;
-	unsigned end = term->width < SAVING_END ? term->width : SAVING_END, right = term->width;
+	const char *said = remedy->text ? remedy->text : "";
+	unsigned end = term->width < SAVING_END ? term->width : SAVING_END, beside;
 	struct buf amount = BUF_INIT, changes = BUF_INIT;
 
 	saving(verdict, &amount);
 	term_to(term, BODY_AT);
 	term_put(term, TERM_PLAIN, kind_name(remedy->kind));
 	term_to(term, TEXT_AT);
-	if (amount.bytes > 0) {
+	beside = end - (unsigned)amount.bytes - 2;
+	if (amount.bytes > 0 && longest_word(term, said) <= beside - TEXT_AT) {
 		term_aside(term, TERM_MONEY, buf_text(&amount), end);
-		right = end - (unsigned)amount.bytes - 2;
+		term_wrap(term, TERM_PLAIN, said, TEXT_AT, beside, 0);
+	} else {
+		term_wrap(term, TERM_PLAIN, said, TEXT_AT, term->width, 0);
+		if (amount.bytes > 0) {
+			term_end(term);
+			term_right(term, TERM_MONEY, buf_text(&amount), end);
+		}
 	}
-	term_wrap(term, TERM_PLAIN, remedy->text ? remedy->text : "", TEXT_AT, right, 0);
 	term_end(term);
 	if (remedy->changes) {
 		(void)buf_printf(&changes, "(changes output: %s)", remedy->changes);
@@ -231,6 +268,34 @@ static void remedy_lines(struct term *term, const struct verdict_remedy *verdict
 	buf_done(&changes);
 }
 
+/* strace's explanation in words goes first, then the end of the arguments;
+ * the result stays. */
+static void sample_line(struct term *term, const char *sample)
+{
+	const char *at = NULL, *words;
+	struct buf call = BUF_INIT, result = BUF_INIT;
+	unsigned columns;
+
+	for (const char *next = sample; (next = strstr(next, ") = ")); next++)
+		at = next;
+	if (!at || term_columns(term, sample) <= term->width - BODY_AT) {
+		term_put(term, TERM_PLAIN, sample);
+		term_end(term);
+		return;
+	}
+	words = strstr(at, " (");
+	(void)buf_add(&call, sample, (size_t)(at - sample));
+	(void)buf_add(&result, at, words ? (size_t)(words - at) : strlen(at));
+	columns = term_columns(term, buf_text(&result));
+	if (columns > term->width / 2)
+		columns = term->width / 2;
+	term_cut(term, TERM_PLAIN, buf_text(&call), term->width - BODY_AT - columns, false);
+	term_put(term, TERM_PLAIN, buf_text(&result));
+	term_end(term);
+	buf_done(&call);
+	buf_done(&result);
+}
+
 static void proof(struct text *text, const struct finding *finding)
 {
 	struct term *term = &text->term;
@@ -240,8 +305,7 @@ static void proof(struct text *text, const struct finding *finding)
 		if (i == 0)
 			label(term, "Proof");
 		term_to(term, BODY_AT);
-		term_put(term, TERM_PLAIN, finding->samples.at[i]);
-		term_end(term);
+		sample_line(term, finding->samples.at[i]);
 	}
 	for (size_t i = 0; i < finding->notes.used; i++) {
 		if (i == 0)
@@ -254,7 +318,7 @@ static void proof(struct text *text, const struct finding *finding)
 
 static void in_full(struct text *text, size_t number, const struct verdict_finding *verdict)
 {
-	title_line(text, number, verdict);
+	title_line(text, number, verdict, false);
 	what(text, verdict);
 	where(text, verdict->finding);
 	owner(text, verdict->finding);
@@ -283,6 +347,6 @@ void text_findings(struct text *text)
 		if (!in_short)
 			term_end(&text->term);
 		in_short = true;
-		title_line(text, i + 1, verdict);
+		title_line(text, i + 1, verdict, true);
 	}
 }
