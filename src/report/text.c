@@ -93,7 +93,8 @@ static void head_line(struct text *text)
 }
 
 /* With several tasks the parts are sums over all of them and can be more
- * than the time that passed. */
+ * than the time that passed; then they mostly wait for each other, and how
+ * long in sum says nothing. */
 static void time_line(struct text *text)
 {
 	const struct analysis_result *result = text->result;
@@ -104,7 +105,7 @@ static void time_line(struct text *text)
 	if (result->tasks > 1)
 		(void)buf_printf(&line, ", %s on CPUs", text_ns(result->task_ns, a));
 	(void)buf_printf(&line, ", %s of it in calls", text_ns(result->calls_ns, a));
-	if (result->waiting_ns > 0 && result->waiting_ns >= WAITING_MATTERS * result->untraced_ns)
+	if (result->tasks <= 1 && result->waiting_ns > 0 && result->waiting_ns >= WAITING_MATTERS * result->untraced_ns)
 		(void)buf_printf(&line, ", %s waiting", text_ns(result->waiting_ns, a));
 	(void)buf_printf(&line, " (%s traced%s%s%s)", text_ns((double)result->facts.wall_ns, b),
 			 result->facts.engine ? ", " : "", result->facts.engine ? result->facts.engine : "",

@@ -283,6 +283,14 @@ static void case_tree(struct golden *golden)
 	golden->result.task_ns = 1.4e9;
 }
 
+static void case_waiting(struct golden *golden)
+{
+	run_of_ls(golden);
+	golden->result.waiting_ns = 1.25e9;
+	golden->result.untraced_ns = 1.27e9;
+	golden->result.facts.wall_ns = 1300000000;
+}
+
 static void case_color(struct golden *golden)
 {
 	case_many(golden);
@@ -351,6 +359,7 @@ static const struct {
 	{ "one", case_one },
 	{ "attached", case_attached },
 	{ "tree", case_tree },
+	{ "waiting", case_waiting },
 	{ "color", case_color },
 	{ "quiet", case_quiet },
 	{ "quiet-clean", case_quiet_clean },
