@@ -149,10 +149,12 @@ static void no_remedy_saves_more_than_the_cost(void **state)
 {
 	struct world *world = *state;
 	struct finding *finding = finding_add(&world->list, &rule_a, FINDING_LIKELY);
+	const struct verdict_finding *verdict;
 
 	(void)finding_add_cost(finding, CALL_close, EBADF, 10, NULL);
 	finding_add_delta(finding_add_remedy(finding, REMEDY_SOURCE), CALL_close, EBADF, -5000, 0);
-	assert_true(NEAR(judged(world, 0)->saves_ns, 1000));
+	verdict = judged(world, 0);
+	assert_true(NEAR(verdict->saves_ns, 1000));
 }
 
 static void ordered_by_saving_never_by_count(void **state)
