@@ -31,8 +31,8 @@
 
 #include "base/clock.h"
 
-#define ROUNDS 7
-#define ROUND_NS 12000
+#define ROUNDS 5
+#define ROUND_NS 8000
 #define TURNS_MAX 256
 #define ABSENT "/.syscull-absent"
 #define DEEP_COMPONENTS 5

@@ -71,7 +71,7 @@ enum probe_id probe_rest(enum probe_id id, unsigned *ret_count);
 struct probe_room;
 struct probe_room *probe_room_new(void);
 void probe_room_free(struct probe_room *room);
-/* Runs the loop: about 0.1 ms. */
+/* Runs the loop: about 0.05 ms. */
 void probe_measure(const struct probe_room *room, enum probe_id id, struct probe_result *ret);
 
 #endif
