@@ -100,7 +100,8 @@ static void zone_call(struct rule_run *run, const struct model_view *view)
 	uint64_t now = view->call->head.time_ns;
 	struct zone_user *user;
 
-	if (!view->path || strcmp(view->path->text, ZONE_PATH) != 0)
+	/* As passed too: below a root of its own the program means another file. */
+	if (!view->path || (strcmp(view->path->text, ZONE_PATH) != 0 && strcmp(view->path->passed, ZONE_PATH) != 0))
 		return;
 	/* glibc looks again only while the file is there; others' misses are not its. */
 	if (view->err || (view->call->head.flags & (EVENT_F_UNFINISHED | EVENT_F_KILLED)))

@@ -166,11 +166,37 @@ static void add_costs(struct tell *tell)
 	}
 }
 
+/* The same whatever came first: the names in the order of the alphabet. */
+static void add_object(struct tell *tell)
+{
+	const char *last = "";
+	struct buf names = BUF_INIT;
+
+	for (;;) {
+		const char *next = NULL;
+
+		for (size_t i = 0; i < tell->lines.used; i++) {
+			const struct probe_name *name = tell->lines.at[i].name;
+			const char *text = name->list ? "list" : name->text ? name->text : "?";
+
+			if (strcmp(text, last) > 0 && (!next || strcmp(text, next) < 0))
+				next = text;
+		}
+		if (!next)
+			break;
+		(void)buf_printf(&names, "%s%s", names.bytes > 0 ? "," : "", next);
+		last = next;
+	}
+	finding_set(&tell->finding->object, "%s on %s", buf_text(&names),
+		    tell->group->fs_type ? tell->group->fs_type : "?");
+	buf_done(&names);
+}
+
 static void add_where(struct tell *tell)
 {
 	const struct probe_group *group = tell->group;
 	char *places = rule_places_text(&group->places, "file", "files");
-	struct buf fs = BUF_INIT, names = BUF_INIT;
+	struct buf fs = BUF_INIT;
 
 	if (group->fs_type) {
 		(void)buf_puts(&fs, "; ");
@@ -182,22 +208,9 @@ static void add_where(struct tell *tell)
 		}
 	}
 	finding_set(&tell->finding->where, "%s%s", places ? places : "", buf_text(&fs));
-	for (size_t i = 0; i < group->names.used; i++) {
-		const struct probe_name *name = &group->names.at[i];
-		bool told = false;
-
-		for (size_t j = 0; j < tell->lines.used; j++)
-			told = told || tell->lines.at[j].name == name;
-		if (told)
-			(void)buf_printf(&names, "%s%s", names.bytes > 0 ? "," : "",
-					 name->list   ? "list"
-					 : name->text ? name->text
-						      : "?");
-	}
-	finding_set(&tell->finding->object, "%s on %s", buf_text(&names), group->fs_type ? group->fs_type : "?");
+	add_object(tell);
 	free(places);
 	buf_done(&fs);
-	buf_done(&names);
 }
 
 /* The part of a sum that falls to so many of all. */

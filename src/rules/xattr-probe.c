@@ -15,6 +15,7 @@
 
 #define GROUPS_MAX 4096 /* (image, device) pairs at a time */
 #define NAMES_MAX 32 /* attribute names in a group */
+#define DROPPED_MAX 1024 /* names beyond those that are told apart */
 #define OBJECTS_MAX 131072 /* files told apart in a group */
 #define OBJECTS_MAX_ALL 524288 /* … in all groups that are alive */
 
@@ -324,6 +325,18 @@ static void count_failure(struct rule_run *run, struct probe_group *group, struc
 	}
 }
 
+/* A name that there is no room for: told once each, as far as they can be
+ * kept apart. */
+static void count_dropped(struct rule_run *run, struct probe_group *group, uint64_t hash)
+{
+	bool fresh = false;
+
+	if (group->dropped < DROPPED_MAX && map_put(&group->pairs, map_mix(hash, UINT64_MAX), &fresh) && fresh) {
+		group->dropped++;
+		run->evicted++;
+	}
+}
+
 static void probe_call(struct rule_run *run, const struct model_view *view)
 {
 	const struct event_item *item = event_item(&view->call->head, SYS_ITEM_NAME);
@@ -342,7 +355,7 @@ static void probe_call(struct rule_run *run, const struct model_view *view)
 		return;
 	name = name_of(group, item ? event_item_data(item) : "", item ? item->bytes : 0, list);
 	if (!name) {
-		run->evicted++;
+		count_dropped(run, group, item ? map_hash(event_item_data(item), item->bytes) : 0);
 		return;
 	}
 	name->asked++;

@@ -53,6 +53,7 @@ struct probe_group {
 	uint64_t failed_objects; /* files with a failed look-up */
 	uint64_t listed_objects; /* of these, listed too by the program itself */
 	uint64_t beyond; /* failed look-ups on files that were not told apart */
+	uint32_t dropped; /* names that there was no room for */
 	bool sealed; /* the image is over */
 };
 
