@@ -15,7 +15,7 @@ SYSCULL = os.path.abspath(os.environ.get("SYSCULL", "build/syscull"))
 TOP = os.path.abspath(os.environ.get("SYSCULL_TOP", os.path.join(os.path.dirname(__file__), "..", "..")))
 PYTHON = "/usr/bin/python3"  # the system's own: what shadows it on PATH is a shell script
 
-ROW = re.compile(r"([a-z][a-z0-9_]*(?: \(\w+\))?)\s+([\d,]+)\s+([\d,]+)\s+[<\d.]+ (?:ns|us|ms|s|min)")
+ROW = re.compile(r"([a-z][a-z0-9_-]*(?: \(\w+\))?)\s+([\d,]+)\s+([\d,]+)\s+[<\d.]+ (?:ns|us|ms|s|min)")
 
 
 def skip(why):
