@@ -79,12 +79,13 @@ static void set_dir(struct rule_places *places, const char *path, size_t bytes)
 	places->dir[bytes] = '\0';
 }
 
-static void fold(struct rule_places *places, const char *path)
+static void fold(struct rule_places *places, const char *path, uint64_t hash)
 {
 	size_t dir_bytes = strlen(places->dir), parent = parent_bytes(path), common;
 
 	if (!places->started) {
 		places->started = true;
+		places->first_hash = hash;
 		set_dir(places, path, parent);
 		if (strlen(path) < sizeof places->first)
 			(void)strcpy(places->first, path);
@@ -94,12 +95,14 @@ static void fold(struct rule_places *places, const char *path)
 	if (places->first[0] && strlen(places->first) == parent && memcmp(places->first, path, parent) == 0) {
 		set_dir(places, path, parent);
 		places->itself = true;
+		places->itself_hash = places->first_hash;
 		places->first[0] = '\0';
 		return;
 	}
 	places->first[0] = '\0';
 	if (strcmp(path, places->dir) == 0) {
 		places->itself = true;
+		places->itself_hash = hash;
 		return;
 	}
 	if (parent == dir_bytes && memcmp(path, places->dir, parent) == 0)
@@ -124,7 +127,7 @@ bool rule_places_add(struct rule_places *places, const char *path, uint64_t hash
 		}
 	}
 	places->distinct++;
-	fold(places, path);
+	fold(places, path, hash);
 	return true;
 }
 

@@ -74,12 +74,16 @@ struct rule_sites {
 	struct {
 		const char *module; /* owned by the model */
 		uint64_t offset, count;
+		uint32_t tag;
 	} site[RULE_SITES_MAX];
 	uint32_t used;
 	uint64_t other; /* beyond RULE_SITES_MAX sites */
 };
 void rule_sites_add(struct rule_sites *sites, struct model *model, const struct model_view *view);
 void rule_sites_top(const struct rule_sites *sites, struct finding *finding, unsigned most);
+/* With a number below 64 for what was asked, and only those whose bit is set. */
+void rule_sites_add_tagged(struct rule_sites *sites, struct model *model, const struct model_view *view, uint32_t tag);
+void rule_sites_top_tagged(const struct rule_sites *sites, struct finding *finding, unsigned most, uint64_t tags);
 
 /* "1,000 files in d1k": folds paths into their common directory. */
 #define RULE_PLACE_MAX 512 /* bytes of a directory that is told */
@@ -92,6 +96,7 @@ struct rule_places {
 	uint32_t room; /* 0: the caller knows which paths are new, nothing is kept */
 	bool mixed; /* more than one parent directory */
 	bool itself; /* dir was one of the paths; counted in distinct */
+	uint64_t first_hash, itself_hash; /* of first, and of dir when itself */
 	bool more; /* the set was full: distinct is a lower bound */
 	bool started;
 };

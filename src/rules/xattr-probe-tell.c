@@ -25,6 +25,7 @@ struct tell {
 	VEC(struct told) lines;
 	uint64_t gets, get_components; /* failed look-ups by name, all lines */
 	uint64_t absent, unsupported, certain; /* failed look-ups */
+	uint64_t tags; /* of the flagged names, for the sites */
 	bool names_list; /* a list of names is among the lines */
 };
 
@@ -125,6 +126,7 @@ static void gather(struct tell *tell, const struct rule_run *run)
 
 		if (!probe_name_flagged(run, name))
 			continue;
+		tell->tags |= UINT64_C(1) << i;
 		for (size_t j = 0; j < name->lines.used; j++) {
 			const struct probe_line *line = &name->lines.at[j];
 
@@ -404,7 +406,7 @@ void probe_tell(struct rule_run *run, const struct probe_group *group, struct fi
 	add_costs(&tell);
 	add_what(&tell);
 	add_where(&tell);
-	rule_sites_top(&group->sites, finding, 5);
+	rule_sites_top_tagged(&group->sites, finding, 5, tell.tags);
 	for (size_t i = 0; i < tell.lines.used; i++) {
 		const struct told *told = &tell.lines.at[i];
 

@@ -19,7 +19,9 @@
 #define OBJECTS_MAX 131072 /* files told apart in a group */
 #define OBJECTS_MAX_ALL 524288 /* … in all groups that are alive */
 
-enum { OBJECT_FAILED = 1, OBJECT_LISTED = 2 };
+/* Lower bits are those of names, by their index. */
+#define OBJECT_LISTED (UINT64_C(1) << NAMES_MAX)
+#define OBJECT_FAILED (OBJECT_LISTED - 1)
 
 struct probe_state {
 	struct map processes; /* image id → struct probe_group *, chained by next */
@@ -35,7 +37,7 @@ static void name_done(struct probe_name *name)
 	vec_done(&name->lines);
 }
 
-static void group_seal(struct probe_state *state, struct probe_group *group)
+static void group_drop_maps(struct probe_state *state, struct probe_group *group)
 {
 	state->objects -= group->objects.used;
 	map_done(&group->objects);
@@ -48,7 +50,7 @@ static void group_free(struct probe_state *state, struct probe_group *group)
 {
 	if (!group)
 		return;
-	group_seal(state, group);
+	group_drop_maps(state, group);
 	rule_places_done(&group->places);
 	for (size_t i = 0; i < group->names.used; i++)
 		name_done(&group->names.at[i]);
@@ -71,6 +73,31 @@ static bool group_flagged(const struct rule_run *run, const struct probe_group *
 		if (probe_name_flagged(run, &group->names.at[i]))
 			return true;
 	return false;
+}
+
+/* Keeps of the files what findings need: how many, of the names to be told. */
+static void group_seal(struct rule_run *run, struct probe_group *group)
+{
+	uint64_t told = 0, *bits;
+	size_t iter = 0;
+
+	if (group->sealed)
+		return;
+	for (size_t i = 0; i < group->names.used; i++)
+		if (probe_name_flagged(run, &group->names.at[i]))
+			told |= UINT64_C(1) << i;
+	while ((bits = map_next(&group->objects, &iter, NULL))) {
+		if (!(*bits & told))
+			continue;
+		group->failed_objects++;
+		if (*bits & OBJECT_LISTED)
+			group->listed_objects++;
+	}
+	group->places.distinct = group->failed_objects;
+	bits = group->places.itself ? map_get(&group->objects, group->places.itself_hash) : NULL;
+	if (bits && !(*bits & told))
+		group->places.itself = false;
+	group_drop_maps(run->state, group);
 }
 
 static void group_unlink(struct probe_state *state, struct probe_group *group)
@@ -138,7 +165,7 @@ static struct probe_group *group_new(struct rule_run *run, const struct model_vi
 	group->fs_type = mount ? copy_text(mount->type) : NULL;
 	group->fs_source = mount ? copy_text(mount->source) : NULL;
 	probe_read_command(group, process);
-	map_init(&group->objects, 1, OBJECTS_MAX);
+	map_init(&group->objects, sizeof(uint64_t), OBJECTS_MAX);
 	map_init(&group->pairs, 0, 0);
 	(void)rule_places_init(&group->places, 0);
 	/* Tell names as the user typed them, unless they were absolute. */
@@ -237,54 +264,41 @@ static struct probe_name *name_of(struct probe_group *group, const char *text, s
 	return name;
 }
 
-/* Marks the object; true when it could be told apart from all others. */
-static bool object_mark(struct probe_state *state, struct probe_group *group, const struct object *object, uint8_t flag,
-			uint8_t *ret_before)
+/* Marks the object; *ret_before are its bits so far.  False when it could not
+ * be told apart from others. */
+static bool object_mark(struct probe_state *state, struct probe_group *group, const struct object *object, uint64_t bit,
+			uint64_t *ret_before)
 {
-	uint8_t *flags = map_get(&group->objects, object->hash);
+	uint64_t *bits;
 
 	*ret_before = 0;
 	if (group->sealed)
 		return false;
-	if (!flags) {
+	bits = map_get(&group->objects, object->hash);
+	if (!bits) {
 		if (state->objects >= OBJECTS_MAX_ALL)
 			return false;
-		flags = map_put(&group->objects, object->hash, NULL);
-		if (!flags)
+		bits = map_put(&group->objects, object->hash, NULL);
+		if (!bits)
 			return false;
 		state->objects++;
 	}
-	*ret_before = *flags;
-	*flags |= flag;
+	*ret_before = *bits;
+	*bits |= bit;
 	return true;
 }
 
-static void count_listed(struct probe_state *state, struct probe_group *group, const struct object *object)
+static void count_object(struct probe_state *state, struct probe_group *group, const struct object *object,
+			 uint64_t bit)
 {
-	uint8_t before;
+	uint64_t before;
 
-	if (object_mark(state, group, object, OBJECT_LISTED, &before) && before == OBJECT_FAILED)
-		group->listed_objects++;
-}
-
-static void count_object(struct probe_state *state, struct probe_group *group, const struct object *object)
-{
-	uint8_t before;
-
-	if (!object_mark(state, group, object, OBJECT_FAILED, &before)) {
+	if (!object_mark(state, group, object, bit, &before)) {
 		group->beyond++;
 		group->places.more = true;
-		return;
-	}
-	if (before & OBJECT_FAILED)
-		return;
-	group->failed_objects++;
-	if (before & OBJECT_LISTED)
-		group->listed_objects++;
-	if (object->path)
+	} else if (!(before & OBJECT_FAILED) && object->path) {
 		(void)rule_places_add(&group->places, object->path, object->hash);
-	else
-		group->places.distinct++;
+	}
 }
 
 static void count_failure(struct rule_run *run, struct probe_group *group, struct probe_name *name,
@@ -311,8 +325,8 @@ static void count_failure(struct rule_run *run, struct probe_group *group, struc
 		name->unsupported++;
 	else
 		name->absent++;
-	rule_sites_add(&group->sites, run->model, view);
-	count_object(run->state, group, object);
+	rule_sites_add_tagged(&group->sites, run->model, view, (uint32_t)(name - group->names.at));
+	count_object(run->state, group, object, UINT64_C(1) << (name - group->names.at));
 	/* Only the way to the threshold has to be exact. */
 	if (name->distinct < run->limits[PROBE_LIMIT_CALLS] &&
 	    map_put(&group->pairs, map_mix(object->hash, name->hash + name->list), &fresh) && fresh) {
@@ -345,6 +359,7 @@ static void probe_call(struct rule_run *run, const struct model_view *view)
 	struct probe_group *group;
 	struct probe_name *name;
 	struct object object;
+	uint64_t before;
 
 	if (view->call->head.flags & (EVENT_F_UNFINISHED | EVENT_F_KILLED))
 		return;
@@ -367,7 +382,7 @@ static void probe_call(struct rule_run *run, const struct model_view *view)
 	if (view->err == ERANGE || view->err == E2BIG || (view->err == 0 && (!list || view->call->ret > 0)))
 		name->values++;
 	if (list && view->err == 0)
-		count_listed(run->state, group, &object);
+		(void)object_mark(run->state, group, &object, OBJECT_LISTED, &before);
 }
 
 static void probe_image_end(struct rule_run *run, struct model_process *process)
@@ -380,7 +395,7 @@ static void probe_image_end(struct rule_run *run, struct model_process *process)
 		struct probe_group *next = group->next;
 
 		if (group_flagged(run, group)) {
-			group_seal(state, group);
+			group_seal(run, group);
 		} else {
 			group_unlink(state, group);
 			group_free(state, group);
@@ -402,9 +417,12 @@ static void probe_end(struct rule_run *run, struct finding_list *out)
 
 	if (state->groups.used > 0)
 		qsort(state->groups.at, state->groups.used, sizeof *state->groups.at, by_number);
-	for (size_t i = 0; i < state->groups.used; i++)
-		if (group_flagged(run, state->groups.at[i]))
-			probe_tell(run, state->groups.at[i], out);
+	for (size_t i = 0; i < state->groups.used; i++) {
+		if (!group_flagged(run, state->groups.at[i]))
+			continue;
+		group_seal(run, state->groups.at[i]);
+		probe_tell(run, state->groups.at[i], out);
+	}
 }
 
 static int probe_start(struct rule_run *run)

@@ -45,16 +45,17 @@ struct probe_group {
 	uint64_t dev; /* 0: the device is not known */
 	char *fs_type, *fs_source; /* NULL unknown */
 	VEC(struct probe_name) names;
-	struct map objects; /* file → OBJECT_… flags */
+	struct map objects; /* file → bits of the names that failed on it, OBJECT_LISTED */
 	struct map pairs; /* (file, name) up to the threshold */
 	struct rule_places places;
 	struct rule_sites sites;
 	uint64_t failed; /* look-ups */
-	uint64_t failed_objects; /* files with a failed look-up */
-	uint64_t listed_objects; /* of these, listed too by the program itself */
+	/* When sealed: files with a failed look-up of a name that is told, and
+	 * those of them that the program itself has listed. */
+	uint64_t failed_objects, listed_objects;
 	uint64_t beyond; /* failed look-ups on files that were not told apart */
 	uint32_t dropped; /* names that there was no room for */
-	bool sealed; /* the image is over */
+	bool sealed; /* the image is over, or all is */
 };
 
 bool probe_name_flagged(const struct rule_run *run, const struct probe_name *name);

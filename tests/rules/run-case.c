@@ -98,6 +98,10 @@ static void put_finding(struct buf *out, const struct finding *finding)
 		(void)buf_printf(out, " %s\n", cost->detail ? cost->detail : "-");
 	}
 	(void)buf_printf(out, "  where %s\n  object %s\n", finding->where, finding->object);
+	for (size_t i = 0; i < finding->sites.used; i++)
+		(void)buf_printf(out, "  site %llu %s+0x%llx\n", (unsigned long long)finding->sites.at[i].count,
+				 finding->sites.at[i].module ? finding->sites.at[i].module : "?",
+				 (unsigned long long)finding->sites.at[i].offset);
 	for (size_t i = 0; i < finding->remedies.used; i++) {
 		const struct finding_remedy *remedy = &finding->remedies.at[i];
 

@@ -50,6 +50,28 @@ static void test_largest_first(void **state)
 	finding_list_done(&list);
 }
 
+static void test_tags(void **state)
+{
+	struct finding_list list = { 0 };
+	struct finding *finding = finding_add(&list, NULL, FINDING_LIKELY);
+	struct rule_sites sites = { 0 };
+	struct event_call call = { .ip = 0x2000 };
+	struct model_view view = { .call = &call, .process = &process };
+
+	for (uint32_t i = 0; i < 12; i++)
+		rule_sites_add_tagged(&sites, model, &view, i % 3);
+	call.ip = 0x3000;
+	rule_sites_add_tagged(&sites, model, &view, 2);
+	rule_sites_top_tagged(&sites, finding, 5, 1u << 0 | 1u << 1);
+	assert_int_equal(finding->sites.used, 1);
+	assert_int_equal(finding->sites.at[0].count, 8);
+	rule_sites_top(&sites, finding, 5);
+	assert_int_equal(finding->sites.used, 3);
+	assert_int_equal(finding->sites.at[1].count, 12);
+	assert_int_equal(finding->sites.at[2].count, 1);
+	finding_list_done(&list);
+}
+
 static void test_room(void **state)
 {
 	struct finding_list list = { 0 };
@@ -71,6 +93,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_largest_first),
+		cmocka_unit_test(test_tags),
 		cmocka_unit_test(test_room),
 	};
 
