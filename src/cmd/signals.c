@@ -30,7 +30,9 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 		if (forwarded[i] == signal)
 			pending[i] = 1;
 	}
-	if (signal == SIGINT || signal == SIGQUIT) {
+	/* Nothing is handed on to what we attached to: TERM and HUP end the
+	 * watching, as INT does. */
+	if (signal == SIGINT || signal == SIGQUIT || (is_attached && (signal == SIGTERM || signal == SIGHUP))) {
 		interrupts++;
 		interrupted_by = signal;
 	}
