@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 SYSCULL = os.path.abspath(os.environ.get("SYSCULL", "build/syscull"))
 TOP = os.path.abspath(os.environ.get("SYSCULL_TOP", os.path.join(os.path.dirname(__file__), "..", "..")))
@@ -101,11 +102,56 @@ def syscull(argv, cwd, options=(), before=(), env=None, **more):
     done = subprocess.run([*before, SYSCULL, "run", "-v", "--color", "never", "-o", path, *options, "--", *argv],
                           cwd=cwd, env=env or clean_env(), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **more)
-    text = ""
-    if os.path.exists(path):
-        with open(path, encoding="utf-8", errors="replace") as f:
-            text = f.read()
-    return done, Report(text)
+    return done, read_report(path)
+
+
+def read_report(path):
+    if not os.path.exists(path):
+        return Report("")
+    with open(path, encoding="utf-8", errors="replace") as f:
+        return Report(f.read())
+
+
+def status(tid, field):
+    """A field of /proc/TID/status; "-" when there is no such task."""
+    try:
+        with open(f"/proc/{tid}/status", encoding="utf-8", errors="replace") as f:
+            return re.search(rf"^{field}:\s*(.*)$", f.read(), re.M).group(1)
+    except (OSError, AttributeError):
+        return "-"
+
+
+def threads(pid):
+    try:
+        return [int(tid) for tid in os.listdir(f"/proc/{pid}/task")]
+    except OSError:
+        return []
+
+
+def until(condition, what):
+    """Waits for something that happens soon on any machine."""
+    for _ in range(3000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise TimeoutError(f"{what} took more than 30 s")
+
+
+def run_cases(names, cwd):
+    """Runs the functions case_NAME that were asked for: the exit status."""
+    cases = {name[5:].replace("_", "-"): case for name, case in names.items() if name.startswith("case_")}
+    bad = 0
+    try:
+        for name in sys.argv[1:] or cases:
+            try:
+                wrong = cases[name](cwd)
+            except (TimeoutError, subprocess.TimeoutExpired) as late:
+                wrong = [str(late)]
+            bad += len(wrong)
+            print(f"{name}: {'; '.join(wrong) if wrong else 'ok'}", flush=True)
+    finally:
+        shutil.rmtree(cwd, ignore_errors=True)
+    return 1 if bad else 0
 
 
 def have(program):
