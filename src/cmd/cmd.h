@@ -3,6 +3,8 @@
 #ifndef SYSCULL_CMD_CMD_H
 #define SYSCULL_CMD_CMD_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "base/opt.h"
 
@@ -18,7 +20,14 @@ struct command {
 	int (*main)(const struct command *command, int argc, char **argv);
 };
 
-extern const struct command command_run, command_rules, command_explain, command_doctor;
+/* For subcommands whose only option is --help. */
+extern const struct opt command_help_only[];
+/* True to go on with the operands from *ret_first; else end with *ret_status. */
+bool command_operands(const struct command *command, int argc, char **argv, int *ret_first, int *ret_status);
+/* Flushes stdout: the exit status. */
+int command_finish(void);
+
+extern const struct command command_mark, command_run, command_rules, command_explain, command_doctor;
 
 /* NULL-ended. */
 extern const struct command *const command_list[];

@@ -8,36 +8,14 @@
 #include "cmd/cmd.h"
 #include "engine/engine.h"
 
-static const struct opt doctor_options[] = {
-	{ 'h', "help", NULL, "this text" },
-	{ 0, NULL, NULL, NULL },
-};
-
-static int set_help(void *data, int letter, const char *value, struct error *err)
-{
-	(void)letter;
-	(void)value;
-	(void)err;
-	*(bool *)data = true;
-	return 0;
-}
-
 static int doctor_main(const struct command *command, int argc, char **argv)
 {
-	struct error err = { 0 };
 	struct utsname host;
-	bool help = false;
 	unsigned bad = 0;
-	int first;
+	int first, status;
 
-	if (opt_parse(argc, argv, command->options, set_help, &help, &first, &err) < 0) {
-		log_error(&err);
-		return EXIT_OURS;
-	}
-	if (help) {
-		command_print_help(command);
-		return 0;
-	}
+	if (!command_operands(command, argc, argv, &first, &status))
+		return status;
 	if (first < argc) {
 		log_line("doctor takes no operand");
 		return EXIT_OURS;
@@ -57,15 +35,14 @@ static int doctor_main(const struct command *command, int argc, char **argv)
 				printf("          %s\n", probe.fix);
 		}
 	}
-	if (fflush(stdout) != 0)
-		return EXIT_OURS;
-	return bad > 0 ? 1 : 0;
+	status = command_finish();
+	return status == 0 && bad > 0 ? 1 : status;
 }
 
 const struct command command_doctor = {
 	.name = "doctor",
 	.usage = "doctor",
 	.help = "what works here, what does not, and what to change",
-	.options = doctor_options,
+	.options = command_help_only,
 	.main = doctor_main,
 };

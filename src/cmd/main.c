@@ -16,7 +16,7 @@
 #include "engine/engine.h"
 
 const struct command *const command_list[] = {
-	&command_run, &command_rules, &command_explain, &command_doctor, NULL,
+	&command_run, &command_rules, &command_explain, &command_doctor, &command_mark, NULL,
 };
 
 void command_print_help(const struct command *command)

@@ -9,60 +9,19 @@
 #include "rules/page.h"
 #include "rules/rule.h"
 
-static const struct opt help_only[] = {
-	{ 'h', "help", NULL, "this text" },
-	{ 0, NULL, NULL, NULL },
-};
-
-static int set_help(void *data, int letter, const char *value, struct error *err)
-{
-	(void)letter;
-	(void)value;
-	(void)err;
-	*(bool *)data = true;
-	return 0;
-}
-
-/* 0 to go on, 1 when help was printed, -1 after an error. */
-static int parse(const struct command *command, int argc, char **argv, int *ret_first)
-{
-	struct error err = { 0 };
-	bool help = false;
-
-	if (opt_parse(argc, argv, command->options, set_help, &help, ret_first, &err) < 0) {
-		log_error(&err);
-		return -1;
-	}
-	if (help) {
-		command_print_help(command);
-		return 1;
-	}
-	return 0;
-}
-
-static int finish(void)
-{
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		log_line("stdout could not be written");
-		return EXIT_OURS;
-	}
-	return 0;
-}
-
 static int rules_main(const struct command *command, int argc, char **argv)
 {
-	int first;
-	int r = parse(command, argc, argv, &first);
+	int first, status;
 
-	if (r != 0)
-		return r < 0 ? EXIT_OURS : finish();
+	if (!command_operands(command, argc, argv, &first, &status))
+		return status;
 	if (first < argc) {
 		log_line("rules takes no operand; for one rule's page: syscull explain %s", argv[first]);
 		return EXIT_OURS;
 	}
 	for (size_t i = 0; rule_list[i]; i++)
 		printf("%-20s %s\n", rule_list[i]->id, rule_list[i]->title);
-	return finish();
+	return command_finish();
 }
 
 static int unknown_rule(const char *name)
@@ -91,11 +50,10 @@ static int unknown_rule(const char *name)
 static int explain_main(const struct command *command, int argc, char **argv)
 {
 	const struct rule_page *page;
-	int first;
-	int r = parse(command, argc, argv, &first);
+	int first, status;
 
-	if (r != 0)
-		return r < 0 ? EXIT_OURS : finish();
+	if (!command_operands(command, argc, argv, &first, &status))
+		return status;
 	if (first + 1 != argc) {
 		log_line("explain wants one rule; 'syscull rules' lists them");
 		return EXIT_OURS;
@@ -104,14 +62,14 @@ static int explain_main(const struct command *command, int argc, char **argv)
 	if (!page)
 		return unknown_rule(argv[first]);
 	fputs(page->text, stdout);
-	return finish();
+	return command_finish();
 }
 
 const struct command command_rules = {
 	.name = "rules",
 	.usage = "rules",
 	.help = "list the rules",
-	.options = help_only,
+	.options = command_help_only,
 	.main = rules_main,
 };
 
@@ -119,6 +77,6 @@ const struct command command_explain = {
 	.name = "explain",
 	.usage = "explain RULE",
 	.help = "print one rule's page: what it matches, when it is right, what to do",
-	.options = help_only,
+	.options = command_help_only,
 	.main = explain_main,
 };

@@ -27,13 +27,14 @@
 #define PIDS_MAX 64
 #define TASK_LIMIT 4096
 
-enum { OPT_ENGINE = 256, OPT_PIN, OPT_COLOR, OPT_TASK_LIMIT };
+enum { OPT_BY = 256, OPT_ENGINE, OPT_PIN, OPT_COLOR, OPT_TASK_LIMIT };
 
 static const struct opt run_options[] = {
 	{ 'o', "output", "FILE", "write the report to FILE instead of stderr" },
 	{ 'p', "attach", "PID", "watch a running process until INT (repeatable)" },
 	{ 'q', "quiet", NULL, "print nothing unless there is something worth fixing" },
 	{ 'v', "verbose", NULL, "all findings in full, all calls" },
+	{ OPT_BY, "by", "WHAT", "region: a table of what was called between marks" },
 	{ OPT_COLOR, "color", "WHEN", "auto, always or never" },
 	{ OPT_ENGINE, "engine", "NAME", "auto or ptrace" },
 	{ OPT_PIN, "pin", "WHEN", "share a CPU with a command of one task: auto, always, never" },
@@ -48,7 +49,7 @@ struct run_settings {
 	const char *engine;
 	enum engine_pin pin;
 	enum tty_color color;
-	bool quiet, verbose, help, version;
+	bool by_region, quiet, verbose, help, version;
 	uint32_t task_limit;
 	pid_t pids[PIDS_MAX];
 	size_t pid_count;
@@ -106,6 +107,11 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 		return 0;
 	case 'V':
 		s->version = true;
+		return 0;
+	case OPT_BY:
+		if (strcmp(value, "region") != 0)
+			return error_set(err, EINVAL, "--by wants region, not '%s'", value);
+		s->by_region = true;
 		return 0;
 	case OPT_COLOR:
 		r = parse_when("--color", value, &when, err);
@@ -241,7 +247,7 @@ static int pass_on(const struct engine_exit *end)
 static int report(const struct run_settings *s, struct output *output, const struct analysis *analysis,
 		  struct error *err)
 {
-	struct report_options options = { .verbose = s->verbose, .quiet = s->quiet };
+	struct report_options options = { .verbose = s->verbose, .quiet = s->quiet, .by_region = s->by_region };
 	const struct analysis_result *result = analysis_result(analysis);
 	const struct reporter *reporter = reporter_by_name("text");
 	int r;

@@ -16,6 +16,7 @@ struct report_options {
 	struct tty tty; /* of the stream written to */
 	bool verbose; /* -v: all findings in full, all calls */
 	bool quiet; /* -q: findings only when there are any */
+	bool by_region; /* --by region: a table of regions */
 	const char *output_note; /* NULL */
 };
 

@@ -26,5 +26,6 @@ const char *text_plural(uint64_t count, const char *one, const char *many, char 
 
 void text_findings(struct text *text);
 void text_calls(struct text *text);
+void text_regions(struct text *text);
 
 #endif

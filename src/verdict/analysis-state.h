@@ -5,12 +5,14 @@
 
 #include "base/vec.h"
 #include "verdict/analysis.h"
+#include "verdict/region.h"
 #include "verdict/time.h"
 
 struct analysis {
 	struct analysis_result result; /* owns model, prices and by_call */
 	struct tally tally;
 	struct time_book time;
+	struct region_book regions;
 	uint64_t items;
 	VEC(const char *) env; /* NULL-ended */
 	VEC(struct rule_run) runs;

@@ -122,6 +122,7 @@ int analysis_new(const struct analysis_spec *spec, struct analysis **ret, struct
 	}
 	tally_init(&analysis->tally);
 	time_init(&analysis->time);
+	region_init(&analysis->regions);
 	analysis->items = MODEL_ITEMS;
 	analysis->result.prices = prices;
 	analysis->result.tally = &analysis->tally;
@@ -157,6 +158,8 @@ void analysis_free(struct analysis *analysis)
 	vec_done(&analysis->env);
 	tally_done(&analysis->tally);
 	time_done(&analysis->time);
+	region_done(&analysis->regions);
+	free(analysis->result.regions);
 	model_free(analysis->result.model);
 	price_book_free(analysis->result.prices);
 	free(analysis);
@@ -183,6 +186,8 @@ static int feed_call(struct analysis *analysis, const struct model_view *view)
 	const struct tally_row *row = tally_add(&analysis->tally, view->call, view->err, components);
 	int r = row ? time_add_call(&analysis->time, row, view->call, view->err) : -ENOMEM;
 
+	if (row && analysis->regions.regions.used > 0)
+		(void)region_add(&analysis->regions, view->call, row->index, view->err);
 	if (view->call->head.flags & EVENT_F_UNFINISHED)
 		return r;
 	for (uint32_t i = analysis->first[view->id]; i < analysis->first[view->id + 1]; i++) {
@@ -213,8 +218,12 @@ int analysis_feed(struct analysis *analysis, const struct event_head *head)
 		analysis_image_end(analysis, view.ended);
 	if (head->type == EVENT_EXIT)
 		time_add_exit(&analysis->time, (const struct event_exit *)head);
-	if (head->type != EVENT_CALL || head->flags & EVENT_F_MARK)
+	if (head->type != EVENT_CALL)
 		return r;
+	if (head->flags & EVENT_F_MARK) {
+		s = region_mark(&analysis->regions, call, &analysis->tally);
+		return r < 0 ? r : s;
+	}
 	if (view.call) {
 		s = feed_call(analysis, &view);
 	} else {

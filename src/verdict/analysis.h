@@ -74,6 +74,19 @@ struct verdict_call {
 	double ns; /* all of them together, untraced, waiting left out */
 };
 
+/* What happened between marks. */
+#define VERDICT_REGION_TOP 3
+struct verdict_region {
+	const char *name; /* "" before the first mark */
+	uint64_t marks, calls, failed;
+	double calls_ns; /* price of its calls */
+	uint64_t wall_ns; /* as traced */
+	struct {
+		const struct verdict_call *call; /* NULL: no more */
+		uint64_t count;
+	} top[VERDICT_REGION_TOP]; /* most time first */
+};
+
 struct analysis;
 
 int analysis_new(const struct analysis_spec *spec, struct analysis **ret, struct error *err);
@@ -114,6 +127,9 @@ struct analysis_result {
 	size_t worth_count, below_count;
 	uint64_t evicted; /* keys that rules gave up for want of room */
 	struct price_book *prices;
+	struct verdict_region *regions; /* in the order of their first mark */
+	size_t region_count; /* 0: no marks were seen */
+	uint64_t regions_refused; /* marks beyond the limit of names */
 	struct verdict_call *by_call; /* most time first */
 	size_t by_call_count;
 	uint64_t tasks; /* threads and processes seen */

@@ -58,6 +58,57 @@ static int list_calls(struct analysis_result *result, const double *row_ns)
 	return 0;
 }
 
+/* Prices a region's calls at the tree's average for each kind of call. */
+static void price_region(const struct analysis_result *result, const struct region *region, struct verdict_region *ret)
+{
+	for (size_t i = 0; i < result->by_call_count; i++) {
+		const struct verdict_call *call = &result->by_call[i];
+		uint64_t count = call->row.index < region->by_row.used ? region->by_row.at[call->row.index] : 0;
+		double ns = call->row.count > 0 ? call->ns * (double)count / (double)call->row.count : 0;
+		size_t place = 0;
+
+		ret->calls_ns += ns;
+		while (count > 0 && place < VERDICT_REGION_TOP && ret->top[place].call &&
+		       ret->top[place].call->ns * (double)ret->top[place].count /
+				       (double)ret->top[place].call->row.count >=
+			       ns)
+			place++;
+		if (count == 0 || place == VERDICT_REGION_TOP)
+			continue;
+		memmove(&ret->top[place + 1], &ret->top[place], (VERDICT_REGION_TOP - 1 - place) * sizeof ret->top[0]);
+		ret->top[place].call = call;
+		ret->top[place].count = count;
+	}
+}
+
+static int list_regions(struct analysis *analysis)
+{
+	struct analysis_result *result = &analysis->result;
+	struct region_book *book = &analysis->regions;
+
+	region_end(book);
+	if (book->regions.used == 0)
+		return 0;
+	result->regions = calloc(book->regions.used, sizeof *result->regions);
+	if (!result->regions)
+		return -ENOMEM;
+	result->region_count = book->regions.used;
+	result->regions_refused = book->refused;
+	for (size_t i = 0; i < book->regions.used; i++) {
+		const struct region *region = &book->regions.at[i];
+
+		result->regions[i] = (struct verdict_region){
+			.name = region->name,
+			.marks = region->marks,
+			.calls = region->calls,
+			.failed = region->failed,
+			.wall_ns = region->wall_ns,
+		};
+		price_region(result, region, &result->regions[i]);
+	}
+	return 0;
+}
+
 static double untraced_ns(const struct analysis_result *result, const struct time_result *time)
 {
 	double wall_ns = (double)result->facts.wall_ns, least = time->root_ns, ns;
@@ -116,6 +167,8 @@ int analysis_finish(struct analysis *analysis, const struct analysis_facts *fact
 	result->calls = analysis->tally.total;
 	books_judge(result, analysis->tally.total, analysis->tally.lost);
 	r = judge_time(analysis);
+	if (r == 0)
+		r = list_regions(analysis);
 	if (r == 0)
 		r = judge_findings(result, &analysis->findings);
 	return r < 0 ? error_errno(err, -r, "cannot judge the run") : 0;

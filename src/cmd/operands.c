@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What subcommands whose only option is --help share. */
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "cmd/cmd.h"
+
+const struct opt command_help_only[] = {
+	{ 'h', "help", NULL, "this text" },
+	{ 0, NULL, NULL, NULL },
+};
+
+static int set_help(void *data, int letter, const char *value, struct error *err)
+{
+	(void)letter;
+	(void)value;
+	(void)err;
+	*(bool *)data = true;
+	return 0;
+}
+
+int command_finish(void)
+{
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		log_line("stdout could not be written");
+		return EXIT_OURS;
+	}
+	return 0;
+}
+
+bool command_operands(const struct command *command, int argc, char **argv, int *ret_first, int *ret_status)
+{
+	struct error err = { 0 };
+	bool help = false;
+
+	if (opt_parse(argc, argv, command->options, set_help, &help, ret_first, &err) < 0) {
+		log_error(&err);
+		*ret_status = EXIT_OURS;
+		return false;
+	}
+	if (help) {
+		command_print_help(command);
+		*ret_status = command_finish();
+		return false;
+	}
+	return true;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What was called in which region.  A region begins with a mark (a look-up
+ * of /.syscull/mark/NAME) by any task of the tree, is the whole tree's, and
+ * lasts until the next mark; a name that comes again goes on where it was.
+ * Regions of programs that run at the same time cannot be told apart.
+ */
+#ifndef SYSCULL_VERDICT_REGION_H
+#define SYSCULL_VERDICT_REGION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "base/vec.h"
+#include "event/event.h"
+#include "verdict/tally.h"
+
+#define REGIONS_MAX 10000 /* more share the last one, and that is said */
+#define REGION_NAME_MAX 200
+
+struct region {
+	char *name; /* "" before the first mark */
+	uint64_t marks; /* how often it began */
+	uint64_t calls, failed;
+	uint64_t wall_ns; /* as traced */
+	VEC(uint64_t) by_row; /* calls by index of the tally's row */
+};
+
+struct region_book {
+	VEC(struct region) regions; /* in the order of their first mark */
+	struct map index; /* hash of the name → place in regions */
+	size_t present;
+	uint64_t since_ns, last_ns;
+	uint64_t refused; /* marks with names beyond the limit */
+};
+
+void region_init(struct region_book *book);
+void region_done(struct region_book *book);
+/* Takes the record of a mark: 0 or -ENOMEM (the present region goes on).
+ * What was counted before the first one is the region "". */
+int region_mark(struct region_book *book, const struct event_call *mark, const struct tally *before);
+/* For every call once there are regions. */
+int region_add(struct region_book *book, const struct event_call *call, uint32_t row, int err);
+/* After the last record. */
+void region_end(struct region_book *book);
+
+#endif
