@@ -17,6 +17,8 @@ static struct exe *exe_shared(struct model *model, struct exe *exe, bool *listed
 	if (!*listed) {
 		exe->pub.id = (uint32_t)model->exes.used;
 		*listed = vec_push(&model->exes, exe);
+		if (!*listed)
+			(void)model_no_memory(model);
 	}
 	return exe;
 }

@@ -72,7 +72,10 @@ static const struct mount *mount_keep(struct model *model, uint64_t dev, char *c
 	place = map_put(&model->mount_by_hash, key, NULL);
 	if (!place) {
 		free(mount);
-		(void)model_lose(model, "mounts");
+		if (model->mount_by_hash.used >= model->mount_by_hash.most)
+			(void)model_lose(model, "mounts");
+		else
+			(void)model_no_memory(model);
 		return NULL;
 	}
 	*place = mount;
@@ -297,9 +300,11 @@ int mounts_feed(struct model *model, struct task *task, const struct event_mount
 		*place = mounts_new();
 	if (!*place)
 		return model_no_memory(model);
-	if (event->ns_ino && !(*place)->ns_ino && model->namespaces.used < NAMESPACES_MAX &&
-	    vec_push(&model->namespaces, *place))
+	if (event->ns_ino && !(*place)->ns_ino && model->namespaces.used < NAMESPACES_MAX) {
+		if (!vec_push(&model->namespaces, *place))
+			return model_no_memory(model);
 		(*place)->ns_ino = event->ns_ino;
+	}
 	return parse(model, *place, event_item_data(item), item->bytes, root);
 }
 

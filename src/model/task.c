@@ -27,8 +27,11 @@ static struct proc *proc_by_pid(const struct model *model, uint32_t pid)
 
 static struct task *stranger(struct model *model)
 {
-	if (!model->stranger_listed)
+	if (!model->stranger_listed) {
 		model->stranger_listed = vec_push(&model->images, &model->stranger_image);
+		if (!model->stranger_listed)
+			(void)model_no_memory(model);
+	}
 	return &model->stranger;
 }
 

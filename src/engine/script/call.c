@@ -208,7 +208,7 @@ int call_line(struct scan *scan)
 	for (arg = 0; !scan_char(scan, ')'); arg++) {
 		if (arg > 0 && !scan_char(scan, ','))
 			return scan_fail(scan, "',' or ')'");
-		if (arg == (row->name && *row->name ? row->nargs : 6u))
+		if (arg == (row == sys_call(CALL_unknown) ? 6u : row->nargs))
 			return scan_fail(scan, "fewer arguments");
 		r = argument(scan, &call, arg < row->nargs ? sys_kind(row->args[arg].kind) : NULL, arg);
 		if (r < 0)
