@@ -56,6 +56,7 @@ struct finding_delta {
 
 struct finding_remedy {
 	enum finding_remedy_kind kind;
+	const char *id; /* "list-first", never changes its meaning; for data/known.tbl; may be NULL */
 	char *text; /* "llistxattr first, get what it names" */
 	char *command; /* what to type to try it, or NULL; only what exists */
 	char *changes; /* what it changes in the output; NULL: nothing */

@@ -245,6 +245,7 @@ static void add_remember(struct tell *tell)
 	remedy = finding_add_remedy(tell->finding, REMEDY_SOURCE);
 	if (!remedy)
 		return;
+	remedy->id = "remember";
 	if (names > 1)
 		finding_set(&remedy->text, "remember per device what is unsupported");
 	else
@@ -305,6 +306,7 @@ static void add_list_first(struct tell *tell)
 	remedy = finding_add_remedy(tell->finding, REMEDY_SOURCE);
 	if (!remedy)
 		return;
+	remedy->id = "list-first";
 	if (lists * 10 <= files)
 		finding_set(&remedy->text, "get only what the %s made anyway names", list_name);
 	else

@@ -10,6 +10,7 @@
 
 struct analysis {
 	struct analysis_result result; /* owns model, prices and by_call */
+	struct package_book *packages;
 	struct tally tally;
 	struct time_book time;
 	struct region_book regions;

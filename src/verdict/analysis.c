@@ -117,6 +117,7 @@ int analysis_new(const struct analysis_spec *spec, struct analysis **ret, struct
 
 	if (r < 0 || !analysis) {
 		price_book_free(prices);
+		package_book_free(spec->packages);
 		free(analysis);
 		return r < 0 ? r : error_errno(err, ENOMEM, "cannot begin the analysis");
 	}
@@ -125,6 +126,7 @@ int analysis_new(const struct analysis_spec *spec, struct analysis **ret, struct
 	region_init(&analysis->regions);
 	analysis->items = MODEL_ITEMS;
 	analysis->result.prices = prices;
+	analysis->packages = spec->packages;
 	analysis->result.tally = &analysis->tally;
 	analysis->result.floor = spec->floor;
 	if (spec->floor.share == 0 && spec->floor.least_ns == 0 && spec->floor.enough_ns == 0)
@@ -162,6 +164,7 @@ void analysis_free(struct analysis *analysis)
 	free(analysis->result.regions);
 	model_free(analysis->result.model);
 	price_book_free(analysis->result.prices);
+	package_book_free(analysis->packages);
 	free(analysis);
 }
 

@@ -15,6 +15,8 @@
 #include "event/event.h"
 #include "model/model.h"
 #include "rules/rule.h"
+#include "verdict/known.h"
+#include "verdict/package.h"
 #include "verdict/price.h"
 #include "verdict/tally.h"
 
@@ -29,6 +31,7 @@ struct analysis_spec {
 	struct analysis_floor floor; /* zero: the defaults */
 	const char *const *only_rules; /* NULL: all; else NULL-ended ids */
 	struct price_book *prices; /* NULL: measured here; else belongs to the analysis */
+	struct package_book *packages; /* NULL: not looked up; else belongs to the analysis */
 };
 
 /* What is known when the run is over, from engine and command line. */
@@ -65,6 +68,10 @@ struct verdict_finding {
 	size_t remedy_count;
 	double saves_ns; /* best remedy that keeps the output */
 	bool worth;
+	const char *package; /* of the program, "coreutils 9.1-1"; NULL not known */
+	const char *library; /* whose calls they are, when not the program's own; foreign text */
+	const char *library_package; /* as package */
+	const struct known_row *fixed_by; /* the version here has this fix already */
 };
 
 /* A call with its time, for tables. */
