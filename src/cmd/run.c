@@ -293,7 +293,9 @@ static int run(const struct run_settings *s, char **argv)
 	if (r == 0)
 		r = output_open(&output, s->output, &err);
 	if (r == 0)
-		r = analysis_new(&(struct analysis_spec){ 0 }, &analysis, &err);
+		r = analysis_new(&(struct analysis_spec){ .packages = package_book_new(PACKAGE_DATABASE,
+										       package_system_merged()) },
+				 &analysis, &err);
 	if (r < 0)
 		goto out;
 

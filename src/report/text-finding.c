@@ -184,16 +184,27 @@ static void where(struct text *text, const struct finding *finding)
 	}
 }
 
-static void owner(struct text *text, const struct finding *finding)
+static void owner_line(struct text *text, const char *word, const char *what, const char *path, const char *package)
 {
 	struct buf body = BUF_INIT;
 
-	if (!finding->exe || !*finding->exe || strcmp(finding->exe, "?") == 0)
-		return;
-	(void)buf_puts(&body, "application: ");
-	term_foreign(&text->term, &body, finding->exe);
-	section(&text->term, "Owner", buf_text(&body), 2);
+	(void)buf_printf(&body, "%s: ", what);
+	term_foreign(&text->term, &body, path);
+	if (package)
+		(void)buf_printf(&body, ", package %s", package);
+	section(&text->term, word, buf_text(&body), 2);
 	buf_done(&body);
+}
+
+static void owner(struct text *text, const struct verdict_finding *verdict)
+{
+	const char *exe = verdict->finding->exe;
+	bool known = exe && *exe && strcmp(exe, "?") != 0;
+
+	if (known)
+		owner_line(text, "Owner", "application", exe, verdict->package);
+	if (verdict->library)
+		owner_line(text, known ? "" : "Owner", "library", verdict->library, verdict->library_package);
 }
 
 static void saving(const struct verdict_remedy *remedy, struct buf *buf)
@@ -296,8 +307,19 @@ static void sample_line(struct term *term, const char *sample)
 	buf_done(&result);
 }
 
-static void proof(struct text *text, const struct finding *finding)
+static void note(struct term *term, bool first, const char *words)
 {
+	if (first)
+		label(term, "Note");
+	term_to(term, BODY_AT);
+	term_wrap(term, TERM_PLAIN, words, BODY_AT, term->width, 0);
+	term_end(term);
+}
+
+static void proof(struct text *text, const struct verdict_finding *verdict)
+{
+	const struct finding *finding = verdict->finding;
+	const struct known_row *fix = verdict->fixed_by;
 	struct term *term = &text->term;
 	size_t most = text->options->verbose ? finding->samples.used : 1;
 
@@ -307,12 +329,15 @@ static void proof(struct text *text, const struct finding *finding)
 		term_to(term, BODY_AT);
 		sample_line(term, finding->samples.at[i]);
 	}
-	for (size_t i = 0; i < finding->notes.used; i++) {
-		if (i == 0)
-			label(term, "Note");
-		term_to(term, BODY_AT);
-		term_wrap(term, TERM_PLAIN, finding->notes.at[i], BODY_AT, term->width, 0);
-		term_end(term);
+	for (size_t i = 0; i < finding->notes.used; i++)
+		note(term, i == 0, finding->notes.at[i]);
+	if (fix && text->options->verbose) {
+		struct buf words = BUF_INIT;
+
+		(void)buf_printf(&words, "the %s here has what %s changed already: it %s", fix->name, fix->fixed,
+				 fix->text);
+		note(term, finding->notes.used == 0, buf_text(&words));
+		buf_done(&words);
 	}
 }
 
@@ -321,13 +346,13 @@ static void in_full(struct text *text, size_t number, const struct verdict_findi
 	title_line(text, number, verdict, false);
 	what(text, verdict);
 	where(text, verdict->finding);
-	owner(text, verdict->finding);
+	owner(text, verdict);
 	for (size_t i = 0; i < verdict->remedy_count; i++) {
 		if (i == 0)
 			label(&text->term, "Do");
 		remedy_lines(&text->term, &verdict->remedies[i]);
 	}
-	proof(text, verdict->finding);
+	proof(text, verdict);
 }
 
 /* Worth fixing comes first, so the numbers of full and short ones are one row. */
