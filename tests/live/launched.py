@@ -197,7 +197,7 @@ def case_daemon(cwd):
     bad, _, report = run.end(0)
     if not alive(pid):
         bad.append("the daemon is dead")
-    elif live.status(pid, "TracerPid") != "0" or live.status(pid, "State")[0] != "S":
+    elif live.status(pid, "TracerPid") != "0" or live.status(pid, "State")[0] in "tT":
         bad.append(f"the daemon is not well: {live.status(pid, 'State')}")
     else:
         os.kill(pid, signal.SIGKILL)
@@ -217,7 +217,7 @@ def case_busy_daemon(cwd):
     if not alive(pid):
         bad.append("the daemon is dead")
     bad += [f"a thread is not well: {live.status(tid, 'State')}" for tid in live.threads(pid)
-            if live.status(tid, "TracerPid") != "0" or live.status(tid, "State")[0] not in "SR"]
+            if live.status(tid, "TracerPid") != "0" or live.status(tid, "State")[0] in "tT"]
     if alive(pid):
         os.kill(pid, signal.SIGKILL)
     return bad
