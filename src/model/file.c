@@ -31,8 +31,10 @@ struct file *file_new(struct model *model, enum sys_call_id made_by, uint64_t no
 
 int file_set_path(struct file *file, const char *path, size_t bytes, uint32_t physical)
 {
-	char *copy = malloc(bytes + 1);
+	char *copy;
 
+	bytes = strnlen(path, bytes);
+	copy = malloc(bytes + 1);
 	if (!copy)
 		return -1;
 	memcpy(copy, path, bytes);

@@ -30,7 +30,8 @@ struct exe *exe_get(struct model *model, const char *path, size_t bytes)
 	struct exe **place;
 	unsigned chain;
 
-	if (!path || bytes == 0 || (bytes == 1 && *path == '?'))
+	bytes = path ? strnlen(path, bytes) : 0;
+	if (bytes == 0 || (bytes == 1 && *path == '?'))
 		return exe_shared(model, &model->unknown_exe, &model->unknown_listed);
 	key = map_hash(path, bytes);
 	for (chain = 0; chain < EXE_CHAIN_MAX; chain++, key = map_mix(key, bytes)) {

@@ -104,7 +104,7 @@ static int map_feed(struct model *model, struct task *task, const struct event_m
 	const char *path = event_text(&event->head, SYS_ITEM_PATH, 0, &bytes);
 	const char *module;
 
-	if (!path || bytes == 0 || event->end <= event->start)
+	if (!path || bytes == 0 || event->end <= event->start || task == &model->stranger)
 		return 0;
 	module = text_keep(model, path, bytes);
 	if (!module)
@@ -173,6 +173,7 @@ int model_feed(struct model *model, const struct event_head *head, struct model_
 		return r < 0 ? r : error;
 	case EVENT_CALL:
 	case EVENT_LOST:
+	case EVENT_CLOCK:
 		break;
 	}
 	return 0;

@@ -50,33 +50,26 @@ void dirs_unref(struct dirs *dirs)
 	free(dirs);
 }
 
-/* NULL or no absolute path: unknown from now on. */
+/* NULL or no absolute path: unknown from now on.  -1 only without memory. */
 int dirs_set_cwd(struct dirs *dirs, const char *path, size_t bytes, uint32_t physical)
 {
-	char *cwd = NULL;
+	bool known = path && bytes > 0 && bytes < MODEL_PATH_MAX && *path == '/';
 
-	if (path && bytes > 0 && bytes < MODEL_PATH_MAX && *path == '/') {
-		cwd = strndup(path, bytes);
-		if (!cwd)
-			physical = 0;
-	}
 	free(dirs->cwd);
-	dirs->cwd = cwd;
+	dirs->cwd = known ? strndup(path, bytes) : NULL;
 	dirs->cwd_physical = physical;
-	return cwd || !path ? 0 : -1;
+	return known && !dirs->cwd ? -1 : 0;
 }
 
 int dirs_set_root(struct dirs *dirs, const char *path, size_t bytes)
 {
-	char *root = NULL;
+	bool known = path && bytes < MODEL_PATH_MAX;
 
-	while (path && bytes > 0 && path[bytes - 1] == '/')
+	while (known && bytes > 0 && path[bytes - 1] == '/')
 		bytes--;
-	if (path && bytes < MODEL_PATH_MAX)
-		root = strndup(path, bytes);
 	free(dirs->root);
-	dirs->root = root;
-	return root || !path ? 0 : -1;
+	dirs->root = known ? strndup(path, bytes) : NULL;
+	return known && !dirs->root ? -1 : 0;
 }
 
 int dirs_feed(struct model *model, struct task *task, const struct event_dirs *event)

@@ -122,6 +122,17 @@ static void end_lost(struct model *model, uint32_t tid, uint64_t now_ns, struct 
 		task_end(model, task, now_ns, EVENT_EXIT_LOST, 0, view);
 }
 
+static void end_lost_process(struct model *model, uint32_t pid, uint64_t now_ns, struct model_view *view)
+{
+	struct task **task;
+	size_t iter = 0;
+
+	while (proc_by_pid(model, pid) && (task = map_next(&model->tasks, &iter, NULL))) {
+		if ((*task)->proc->pid == pid)
+			task_end(model, *task, now_ns, EVENT_EXIT_LOST, 0, view);
+	}
+}
+
 static int share_or_new(struct model *model, struct task *task, const struct task *sibling)
 {
 	if (sibling && sibling != task) {
@@ -273,6 +284,7 @@ static int fork_process(struct model *model, const struct event_fork *event, str
 		struct proc *proc;
 
 		end_lost(model, event->child_tid, event->head.time_ns, view);
+		end_lost_process(model, event->child_pid, event->head.time_ns, view);
 		image = image_new(model, exe, event->child_pid, event->head.pid, event->head.time_ns);
 		if (!image)
 			return -ENOMEM;
@@ -306,7 +318,8 @@ int task_fork(struct model *model, const struct event_fork *event, struct model_
 	view->process = &parent->proc->image->pub;
 	if (error < 0 || !event->followed || parent == &model->stranger || event->child_tid == event->head.tid)
 		return error;
-	if (!(event->clone_flags & CLONE_THREAD) && event->child_tid == event->child_pid)
+	if (!(event->clone_flags & CLONE_THREAD) && event->child_tid == event->child_pid &&
+	    event->child_pid != parent->proc->pid)
 		return fork_process(model, event, parent, view);
 
 	/* A thread.  One whose first call came before this record is known already. */

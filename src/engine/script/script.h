@@ -93,6 +93,20 @@ bool script_constant(const char *name, size_t bytes, uint64_t *ret);
 
 /* state.c: the line's first word is taken */
 int state_line(struct scan *scan, const char *word, size_t bytes);
+/* What its lines share. */
+int script_no_memory(struct scan *scan); /* -ENOMEM */
+int script_scan_id(struct scan *scan, uint32_t *ret);
+int script_text_item(struct scan *scan, enum sys_item item, bool split);
+int script_env_variable(struct scan *scan, struct buf *env);
+int script_env_item(struct scan *scan, const struct buf *env);
+
+/* life.c */
+int script_fork_line(struct scan *scan, uint64_t flags);
+int script_exec_line(struct scan *scan);
+int script_exit_line(struct scan *scan);
+
+/* mount.c */
+int script_mount_line(struct scan *scan);
 int state_mounts_end(struct script *script);
 
 /* call.c */

@@ -338,6 +338,52 @@ static void test_refused(void **state)
 	}
 }
 
+/* Damaged scripts end or are refused; the sanitizers look. */
+static void test_damaged(void **state)
+{
+	static const char original[] =
+		"task 1 exe=/a argv=\"a \\40b\" cwd=/c root=/\nenv 1 A=b C=\"d e\"\nmount 8:1 / t s\nmount 8:1 /b t s "
+		"ns=2\n"
+		"fd 1 3 /x dev=8:1\nmap 1 10-20 r-x 0 /y\nrepeat 3 i {\n@+5us 1 stat(\"f{i}{i%2}\", {ino={i+1}}) = -1 "
+		"ENOENT "
+		"(text) <2us> ip=ff\n}\nfork 1 2 CLONE_FS|CLONE_VM\nexec 2 /b \"c d\" A=1\nexit 2 SIGKILL run=1ms\n"
+		"1 ppoll([{fd=1 events=POLLIN}], 1, {5ms}, [SIGINT], 8) = 1\n1 recvmsg(1, {count=1 rights=[7 8]}, 0) = "
+		"1\n"
+		"1 connect(3, {unix \"/s\"}, 5) = 0\n1 select(9, [3 4], NULL, NULL, ?) = 0\nlimits 1 nofile=1:2\nids 1 "
+		"uid=3\n";
+	uint64_t seed = 1;
+
+	for (unsigned turn = 0; turn < 20000; turn++) {
+		char text[sizeof(original)];
+		const struct event_head *head;
+		struct error err = { 0 };
+		int r;
+
+		memcpy(text, original, sizeof(text));
+		for (unsigned i = 0; i < 3; i++) {
+			size_t at;
+
+			seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+			at = (seed >> 33) % (sizeof(text) - 1);
+			text[at] = seed >> 62 ? original[(seed >> 20) % (sizeof(text) - 1)] : (char)(seed >> 40);
+		}
+		r = script_open(text, sizeof(text) - 1, "t", NULL, &engine, &err);
+		for (unsigned records = 0; r >= 0; records++) {
+			r = engine->ops->next(engine, &head, &err);
+			/* A loop may have become a long one. */
+			if (r != ENGINE_RECORD || records > 100)
+				break;
+			assert_true(event_valid(head, head->bytes));
+		}
+		if (r < 0) {
+			assert_true(r == -EINVAL);
+			assert_true(*err.text);
+		}
+		if (engine)
+			engine->ops->stop(engine);
+	}
+}
+
 static void test_file_and_more(void **state)
 {
 	char path[] = "/tmp/script-XXXXXX";
@@ -390,6 +436,7 @@ int main(void)
 		cmocka_unit_test(test_spec_narrows),
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_file_and_more),
+		cmocka_unit_test(test_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
