@@ -15,7 +15,7 @@
 /* A line of the finding, and what it was made from. */
 struct told {
 	const struct probe_name *name;
-	const struct probe_line *line;
+	const struct rule_line *line;
 	bool certain;
 };
 
@@ -127,8 +127,8 @@ static void gather(struct tell *tell, const struct rule_run *run)
 		if (!probe_name_flagged(run, name))
 			continue;
 		tell->tags |= UINT64_C(1) << i;
-		for (size_t j = 0; j < name->lines.used; j++) {
-			const struct probe_line *line = &name->lines.at[j];
+		for (size_t j = 0; j < name->failures.lines.used; j++) {
+			const struct rule_line *line = &name->failures.lines.at[j];
 
 			if (!vec_push(&tell->lines, (struct told){ name, line, certain }))
 				continue;
@@ -222,7 +222,7 @@ static uint64_t part_of(uint64_t sum, uint64_t count, uint64_t all)
 }
 
 /* What one line loses when `count` of its calls go. */
-static void take_off(struct finding_remedy *remedy, const struct probe_line *line, uint64_t count)
+static void take_off(struct finding_remedy *remedy, const struct rule_line *line, uint64_t count)
 {
 	finding_add_delta(remedy, line->call, line->err, -(int64_t)count,
 			  part_of(line->components, count, line->count));
@@ -402,9 +402,9 @@ void probe_tell(struct rule_run *run, const struct probe_group *group, struct fi
 	tell.finding = finding;
 	if (!finding)
 		goto done;
-	finding->process_id = group->process_id;
-	finding->pid = group->pid;
-	finding_set(&finding->exe, "%s", group->exe->path);
+	finding->process_id = group->key.process_id;
+	finding->pid = group->key.pid;
+	finding_set(&finding->exe, "%s", group->key.exe->path);
 	add_costs(&tell);
 	add_what(&tell);
 	add_where(&tell);

@@ -23,19 +23,13 @@
 #define OBJECT_LISTED (UINT64_C(1) << NAMES_MAX)
 #define OBJECT_FAILED (OBJECT_LISTED - 1)
 
+/* The value of a group that is a candidate; below it the failures count. */
+#define CANDIDATE (UINT64_C(1) << 62)
+
 struct probe_state {
-	struct map processes; /* image id → struct probe_group *, chained by next */
-	VEC(struct probe_group *) groups;
-	uint64_t next_number;
+	struct rule_keys groups;
 	uint64_t objects; /* entries in the objects maps of all groups */
 };
-
-static void name_done(struct probe_name *name)
-{
-	free(name->text);
-	free(name->sample);
-	vec_done(&name->lines);
-}
 
 static void group_drop_maps(struct probe_state *state, struct probe_group *group)
 {
@@ -46,18 +40,20 @@ static void group_drop_maps(struct probe_state *state, struct probe_group *group
 	group->sealed = true;
 }
 
-static void group_free(struct probe_state *state, struct probe_group *group)
+static void group_free(struct rule_run *run, struct rule_key *key)
 {
-	if (!group)
-		return;
-	group_drop_maps(state, group);
+	struct probe_group *group = (struct probe_group *)key;
+
+	group_drop_maps(run->state, group);
 	rule_places_done(&group->places);
-	for (size_t i = 0; i < group->names.used; i++)
-		name_done(&group->names.at[i]);
+	for (size_t i = 0; i < group->names.used; i++) {
+		free(group->names.at[i].text);
+		free(group->names.at[i].sample);
+		rule_tally_done(&group->names.at[i].failures);
+	}
 	vec_done(&group->names);
 	free(group->fs_type);
 	free(group->fs_source);
-	free(group);
 }
 
 bool probe_name_flagged(const struct rule_run *run, const struct probe_name *name)
@@ -100,142 +96,32 @@ static void group_seal(struct rule_run *run, struct probe_group *group)
 	group_drop_maps(run->state, group);
 }
 
-static void group_unlink(struct probe_state *state, struct probe_group *group)
-{
-	struct probe_group **head = map_get(&state->processes, group->process_id);
-
-	for (struct probe_group **at = head; at && *at; at = &(*at)->next) {
-		if (*at == group) {
-			*at = group->next;
-			break;
-		}
-	}
-	if (head && !*head)
-		(void)map_remove(&state->processes, group->process_id);
-	for (size_t i = 0; i < state->groups.used; i++) {
-		if (state->groups.at[i] == group) {
-			state->groups.at[i] = state->groups.at[--state->groups.used];
-			break;
-		}
-	}
-}
-
-static uint64_t group_value(const struct rule_run *run, const struct probe_group *group)
-{
-	return group->failed + (group_flagged(run, group) ? UINT64_C(1) << 62 : 0);
-}
-
-static void evict_one(struct rule_run *run)
-{
-	struct probe_state *state = run->state;
-	struct probe_group *least = NULL;
-
-	for (size_t i = 0; i < state->groups.used; i++)
-		if (!least || group_value(run, state->groups.at[i]) < group_value(run, least))
-			least = state->groups.at[i];
-	if (!least)
-		return;
-	group_unlink(state, least);
-	group_free(state, least);
-	run->evicted++;
-}
-
 static char *copy_text(const char *text)
 {
 	return text ? strdup(text) : NULL;
 }
 
-static struct probe_group *group_new(struct rule_run *run, const struct model_view *view, uint64_t dev,
-				     const struct model_mount *mount)
+static struct probe_group *group_of(struct rule_run *run, const struct model_view *view,
+				    const struct rule_object *object)
 {
-	const struct model_process *process = view->process;
 	struct probe_state *state = run->state;
-	struct probe_group *group, **head;
+	bool fresh = false;
+	struct probe_group *group = (struct probe_group *)rule_keys_get(
+		run, &state->groups, view, map_mix(view->process->id, object->dev), &fresh);
 
-	if (state->groups.used >= GROUPS_MAX)
-		evict_one(run);
-	group = calloc(1, sizeof *group);
-	if (!group)
-		return NULL;
-	group->number = state->next_number++;
-	group->process_id = process->id;
-	group->pid = process->pid;
-	group->exe = process->exe;
-	group->dev = dev;
-	group->fs_type = mount ? copy_text(mount->type) : NULL;
-	group->fs_source = mount ? copy_text(mount->source) : NULL;
-	probe_read_command(group, process);
+	if (!group || !fresh)
+		return group;
+	group->dev = object->dev;
+	group->fs_type = object->mount ? copy_text(object->mount->type) : NULL;
+	group->fs_source = object->mount ? copy_text(object->mount->source) : NULL;
+	probe_read_command(group, view->process);
 	map_init(&group->objects, sizeof(uint64_t), OBJECTS_MAX);
 	map_init(&group->pairs, 0, 0);
 	(void)rule_places_init(&group->places, 0);
 	/* Tell names as the user typed them, unless they were absolute. */
 	if (!view->path || view->path->passed_bytes == 0 || view->path->passed[0] != '/')
-		rule_places_relative(&group->places, model_cwd(run->model, process));
-	head = map_put(&state->processes, process->id, NULL);
-	if (!head || !vec_push(&state->groups, group)) {
-		if (head && !*head)
-			(void)map_remove(&state->processes, process->id);
-		group_free(state, group);
-		return NULL;
-	}
-	group->next = *head;
-	*head = group;
+		rule_places_relative(&group->places, model_cwd(run->model, view->process));
 	return group;
-}
-
-static struct probe_group *group_of(struct rule_run *run, const struct model_view *view, uint64_t dev,
-				    const struct model_mount *mount)
-{
-	struct probe_state *state = run->state;
-	struct probe_group **head = map_get(&state->processes, view->process->id);
-
-	for (struct probe_group *group = head ? *head : NULL; group; group = group->next)
-		if (group->dev == dev)
-			return group;
-	return group_new(run, view, dev, mount);
-}
-
-/* The file that is asked. */
-struct object {
-	const char *path; /* NULL unknown */
-	uint64_t hash;
-	uint64_t dev; /* 0 unknown */
-	const struct model_mount *mount;
-};
-
-/* /proc/PID/fd/… leads elsewhere: its own mount says nothing. */
-static bool leads_elsewhere(const char *path)
-{
-	if (strncmp(path, "/proc/", 6) != 0)
-		return false;
-	path = strchr(path + 6, '/');
-	return path &&
-	       (strncmp(path, "/fd/", 4) == 0 || strncmp(path, "/cwd", 4) == 0 || strncmp(path, "/root", 5) == 0);
-}
-
-static bool object_of(struct rule_run *run, const struct model_view *view, struct object *ret)
-{
-	const struct model_file *file = view->file;
-
-	*ret = (struct object){ 0 };
-	if (view->path && view->path->bytes > 0) {
-		ret->path = view->path->text;
-		ret->hash = view->path->hash;
-		if (!view->path->absolute)
-			return true;
-	} else if (file) {
-		ret->path = file->path && file->path[0] == '/' ? file->path : NULL;
-		ret->hash = ret->path ? file->path_hash : map_mix(file->dev, file->ino ? file->ino : file->id);
-	} else {
-		return false;
-	}
-	if (ret->path && !leads_elsewhere(ret->path))
-		ret->mount = model_mount_of(run->model, view->process, ret->path);
-	if (ret->mount)
-		ret->dev = ret->mount->dev;
-	else if (!view->path && file)
-		ret->dev = file->dev;
-	return true;
 }
 
 static struct probe_name *name_of(struct probe_group *group, const char *text, size_t bytes, bool list)
@@ -266,19 +152,19 @@ static struct probe_name *name_of(struct probe_group *group, const char *text, s
 
 /* Marks the object; *ret_before are its bits so far.  False when it could not
  * be told apart from others. */
-static bool object_mark(struct probe_state *state, struct probe_group *group, const struct object *object, uint64_t bit,
-			uint64_t *ret_before)
+static bool object_mark(struct probe_state *state, struct probe_group *group, const struct rule_object *object,
+			uint64_t bit, uint64_t *ret_before)
 {
 	uint64_t *bits;
 
 	*ret_before = 0;
 	if (group->sealed)
 		return false;
-	bits = map_get(&group->objects, object->hash);
+	bits = map_get(&group->objects, object->id);
 	if (!bits) {
 		if (state->objects >= OBJECTS_MAX_ALL)
 			return false;
-		bits = map_put(&group->objects, object->hash, NULL);
+		bits = map_put(&group->objects, object->id, NULL);
 		if (!bits)
 			return false;
 		state->objects++;
@@ -288,7 +174,7 @@ static bool object_mark(struct probe_state *state, struct probe_group *group, co
 	return true;
 }
 
-static void count_object(struct probe_state *state, struct probe_group *group, const struct object *object,
+static void count_object(struct probe_state *state, struct probe_group *group, const struct rule_object *object,
 			 uint64_t bit)
 {
 	uint64_t before;
@@ -297,39 +183,27 @@ static void count_object(struct probe_state *state, struct probe_group *group, c
 		group->beyond++;
 		group->places.more = true;
 	} else if (!(before & OBJECT_FAILED) && object->path) {
-		(void)rule_places_add(&group->places, object->path, object->hash);
+		(void)rule_places_add(&group->places, object->path, object->id);
 	}
 }
 
 static void count_failure(struct rule_run *run, struct probe_group *group, struct probe_name *name,
-			  const struct model_view *view, const struct object *object)
+			  const struct model_view *view, const struct rule_object *object)
 {
-	struct probe_line *line = NULL;
+	uint32_t index = (uint32_t)(name - group->names.at);
 	bool fresh = false;
 
-	for (size_t i = 0; i < name->lines.used; i++)
-		if (name->lines.at[i].call == view->id && name->lines.at[i].err == view->err)
-			line = &name->lines.at[i];
-	if (!line) {
-		line = vec_add(&name->lines);
-		if (!line)
-			return;
-		line->call = view->id;
-		line->err = view->err;
-	}
-	line->count++;
-	line->components += view->path ? view->path->components : 0;
-	line->duration_ns += view->call->duration_ns;
-	group->failed++;
+	(void)rule_tally_count(&name->failures, view);
+	(void)rule_tally_count(&group->key.tally, view);
+	rule_sites_add_tagged(&group->sites, run->model, view, index);
 	if (view->err == EOPNOTSUPP)
 		name->unsupported++;
 	else
 		name->absent++;
-	rule_sites_add_tagged(&group->sites, run->model, view, (uint32_t)(name - group->names.at));
-	count_object(run->state, group, object, UINT64_C(1) << (name - group->names.at));
+	count_object(run->state, group, object, UINT64_C(1) << index);
 	/* Only the way to the threshold has to be exact. */
 	if (name->distinct < run->limits[PROBE_LIMIT_CALLS] &&
-	    map_put(&group->pairs, map_mix(object->hash, name->hash + name->list), &fresh) && fresh) {
+	    map_put(&group->pairs, map_mix(object->id, name->hash + name->list), &fresh) && fresh) {
 		name->distinct++;
 		/* The second one is typical; the first is often the directory itself. */
 		if (name->distinct <= 2) {
@@ -356,16 +230,15 @@ static void probe_call(struct rule_run *run, const struct model_view *view)
 	const struct event_item *item = event_item(&view->call->head, SYS_ITEM_NAME);
 	bool list = view->id == CALL_listxattr || view->id == CALL_llistxattr || view->id == CALL_flistxattr ||
 		    view->id == CALL_listxattrat;
+	struct probe_state *state = run->state;
 	struct probe_group *group;
 	struct probe_name *name;
-	struct object object;
+	struct rule_object object;
 	uint64_t before;
 
-	if (view->call->head.flags & (EVENT_F_UNFINISHED | EVENT_F_KILLED))
+	if (!rule_returned(view) || (!list && !item) || !rule_object_of(run->model, view, &object))
 		return;
-	if ((!list && !item) || !object_of(run, view, &object))
-		return;
-	group = group_of(run, view, object.dev, object.mount);
+	group = group_of(run, view, &object);
 	if (!group)
 		return;
 	name = name_of(group, item ? event_item_data(item) : "", item ? item->bytes : 0, list);
@@ -376,60 +249,49 @@ static void probe_call(struct rule_run *run, const struct model_view *view)
 	name->asked++;
 	if (view->err == ENODATA || view->err == EOPNOTSUPP) {
 		count_failure(run, group, name, view, &object);
-		return;
+	} else {
+		/* An empty list is no value, and no failure: it may be the only call. */
+		if (view->err == ERANGE || view->err == E2BIG || (view->err == 0 && (!list || view->call->ret > 0)))
+			name->values++;
+		if (list && view->err == 0)
+			(void)object_mark(state, group, &object, OBJECT_LISTED, &before);
 	}
-	/* An empty list is no value, and no failure: it may be the only call. */
-	if (view->err == ERANGE || view->err == E2BIG || (view->err == 0 && (!list || view->call->ret > 0)))
-		name->values++;
-	if (list && view->err == 0)
-		(void)object_mark(run->state, group, &object, OBJECT_LISTED, &before);
+	rule_keys_value(&state->groups, &group->key,
+			group->key.tally.calls + (group_flagged(run, group) ? CANDIDATE : 0));
 }
 
 static void probe_image_end(struct rule_run *run, struct model_process *process)
 {
 	struct probe_state *state = run->state;
-	struct probe_group **head = map_get(&state->processes, process->id);
-	struct probe_group *group = head ? *head : NULL;
+	struct rule_key *key = NULL;
 
-	while (group) {
-		struct probe_group *next = group->next;
-
-		if (group_flagged(run, group)) {
-			group_seal(run, group);
-		} else {
-			group_unlink(state, group);
-			group_free(state, group);
-		}
-		group = next;
-	}
+	rule_keys_image_end(run, &state->groups, process);
+	while ((key = rule_keys_next_of(&state->groups, process->id, key)))
+		group_seal(run, (struct probe_group *)key);
 }
 
-static int by_number(const void *a, const void *b)
+static void seal_and_tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
 {
-	const struct probe_group *const *x = a, *const *y = b;
+	struct probe_group *group = (struct probe_group *)key;
 
-	return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
+	group_seal(run, group);
+	probe_tell(run, group, out);
 }
 
 static void probe_end(struct rule_run *run, struct finding_list *out)
 {
 	struct probe_state *state = run->state;
 
-	if (state->groups.used > 0)
-		qsort(state->groups.at, state->groups.used, sizeof *state->groups.at, by_number);
-	for (size_t i = 0; i < state->groups.used; i++) {
-		if (!group_flagged(run, state->groups.at[i]))
-			continue;
-		group_seal(run, state->groups.at[i]);
-		probe_tell(run, state->groups.at[i], out);
-	}
+	rule_keys_tell(run, &state->groups, out, seal_and_tell);
 }
 
 static int probe_start(struct rule_run *run)
 {
 	struct probe_state *state = run->state;
 
-	map_init(&state->processes, sizeof(struct probe_group *), 0);
+	rule_keys_init(&state->groups, sizeof(struct probe_group), GROUPS_MAX);
+	state->groups.candidate = CANDIDATE;
+	state->groups.free = group_free;
 	return 0;
 }
 
@@ -437,10 +299,7 @@ static void probe_done(struct rule_run *run)
 {
 	struct probe_state *state = run->state;
 
-	for (size_t i = 0; i < state->groups.used; i++)
-		group_free(state, state->groups.at[i]);
-	vec_done(&state->groups);
-	map_done(&state->processes);
+	rule_keys_done(run, &state->groups);
 }
 
 static const uint16_t probe_calls[] = {

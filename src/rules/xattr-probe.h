@@ -3,16 +3,9 @@
 #ifndef SYSCULL_RULES_XATTR_PROBE_H
 #define SYSCULL_RULES_XATTR_PROBE_H
 
-#include "rules/rule.h"
+#include "rules/keyed.h"
 
 enum { PROBE_LIMIT_CALLS, PROBE_LIMIT_VALUES };
-
-/* Equal failures of one name. */
-struct probe_line {
-	enum sys_call_id call;
-	int err; /* ENODATA or EOPNOTSUPP */
-	uint64_t count, components, duration_ns;
-};
 
 struct probe_name {
 	char *text; /* printable; NULL for a list of names, or without memory */
@@ -23,7 +16,7 @@ struct probe_name {
 	uint64_t absent, unsupported; /* of these ENODATA, EOPNOTSUPP */
 	uint64_t distinct; /* files that it failed on, exact up to the threshold */
 	char *sample;
-	VEC(struct probe_line) lines;
+	struct rule_tally failures; /* lines only */
 };
 
 /* What the command line asked for that leads to attribute look-ups. */
@@ -36,20 +29,15 @@ struct probe_name {
 
 /* One image of a process and one device. */
 struct probe_group {
-	struct probe_group *next; /* of the same image */
-	uint64_t number; /* order of appearance */
-	uint64_t process_id;
-	uint32_t pid;
+	struct rule_key key; /* first; its tally holds all failures */
 	uint32_t command; /* PROBE_… */
-	const struct model_exe *exe; /* the model's */
 	uint64_t dev; /* 0: the device is not known */
 	char *fs_type, *fs_source; /* NULL unknown */
 	VEC(struct probe_name) names;
 	struct map objects; /* file → bits of the names that failed on it, OBJECT_LISTED */
 	struct map pairs; /* (file, name) up to the threshold */
 	struct rule_places places;
-	struct rule_sites sites;
-	uint64_t failed; /* look-ups */
+	struct rule_sites sites; /* tagged with the name's index */
 	/* When sealed: files with a failed look-up of a name that is told, and
 	 * those of them that the program itself has listed. */
 	uint64_t failed_objects, listed_objects;

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The lines of a finding while it grows: equal calls with equal outcome,
+ * where they came from, one as a proof; and whether calls are one burst.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "rules/keyed.h"
+
+bool rule_returned(const struct model_view *view)
+{
+	return !(view->call->head.flags & (EVENT_F_UNFINISHED | EVENT_F_KILLED));
+}
+
+static struct rule_line *line_of(struct rule_tally *tally, enum sys_call_id call, int err)
+{
+	struct rule_line *line;
+
+	for (size_t i = 0; i < tally->lines.used; i++)
+		if (tally->lines.at[i].call == call && tally->lines.at[i].err == err)
+			return &tally->lines.at[i];
+	line = tally->lines.used < RULE_LINES_MAX ? vec_add(&tally->lines) : NULL;
+	if (line) {
+		line->call = call;
+		line->err = err;
+	}
+	return line;
+}
+
+struct rule_line *rule_tally_count(struct rule_tally *tally, const struct model_view *view)
+{
+	struct rule_line *line = line_of(tally, view->id, view->err);
+
+	tally->calls++;
+	if (!line) {
+		tally->other++;
+		return NULL;
+	}
+	line->count++;
+	line->components += view->path ? view->path->components : 0;
+	line->duration_ns += view->call->duration_ns;
+	return line;
+}
+
+struct rule_line *rule_tally_add(struct rule_tally *tally, struct model *model, const struct model_view *view)
+{
+	if (!tally->sites)
+		tally->sites = calloc(1, sizeof *tally->sites);
+	if (tally->sites)
+		rule_sites_add(tally->sites, model, view);
+	if (!tally->sample)
+		tally->sample = rule_sample(view);
+	return rule_tally_count(tally, view);
+}
+
+static void merge_sites(struct rule_sites *to, const struct rule_sites *from)
+{
+	for (uint32_t i = 0; i < from->used; i++) {
+		uint32_t j = 0;
+
+		while (j < to->used &&
+		       (to->site[j].module != from->site[i].module || to->site[j].offset != from->site[i].offset ||
+			to->site[j].tag != from->site[i].tag))
+			j++;
+		if (j == RULE_SITES_MAX) {
+			to->other += from->site[i].count;
+		} else if (j == to->used) {
+			to->site[to->used++] = from->site[i];
+		} else {
+			to->site[j].count += from->site[i].count;
+		}
+	}
+	to->other += from->other;
+}
+
+void rule_tally_merge(struct rule_tally *to, struct rule_tally *from)
+{
+	for (size_t i = 0; i < from->lines.used; i++) {
+		const struct rule_line *add = &from->lines.at[i];
+		struct rule_line *line = line_of(to, add->call, add->err);
+
+		if (!line) {
+			to->other += add->count;
+			continue;
+		}
+		line->count += add->count;
+		line->components += add->components;
+		line->duration_ns += add->duration_ns;
+	}
+	to->calls += from->calls;
+	to->other += from->other;
+	if (!to->sites) {
+		to->sites = from->sites;
+		from->sites = NULL;
+	} else if (from->sites) {
+		merge_sites(to->sites, from->sites);
+	}
+	if (!to->sample) {
+		to->sample = from->sample;
+		from->sample = NULL;
+	}
+	rule_tally_done(from);
+}
+
+void rule_tally_tell(const struct rule_tally *tally, struct finding *finding, const char *detail)
+{
+	if (!finding)
+		return;
+	for (size_t i = 0; i < tally->lines.used; i++) {
+		const struct rule_line *line = &tally->lines.at[i];
+		struct finding_cost *cost = finding_add_cost(finding, line->call, line->err, line->count, detail);
+
+		if (!cost)
+			continue;
+		cost->components = line->components;
+		cost->duration_ns = line->duration_ns;
+	}
+	if (tally->sites)
+		rule_sites_top(tally->sites, finding, 5);
+	if (tally->sample)
+		finding_add_sample(finding, strdup(tally->sample));
+}
+
+void rule_tally_done(struct rule_tally *tally)
+{
+	vec_done(&tally->lines);
+	free(tally->sites);
+	free(tally->sample);
+	*tally = (struct rule_tally){ 0 };
+}
+
+bool rule_burst_next(struct rule_burst *burst, const struct model_view *view, uint64_t gap_ns)
+{
+	uint64_t now_ns = view->call->head.time_ns, calls = view->process->calls, between, elapsed, stops;
+	bool close = true;
+
+	elapsed = burst->begun && now_ns > burst->last_ns ? now_ns - burst->last_ns : 0;
+	if (elapsed > gap_ns) {
+		between = calls > burst->last_calls ? calls - burst->last_calls - 1 : 0;
+		stops = between > UINT64_MAX / RULE_STOP_MOST_NS ? UINT64_MAX : between * RULE_STOP_MOST_NS;
+		close = stops >= elapsed || elapsed - stops <= gap_ns;
+		burst->by_calls += close;
+	}
+	burst->begun = true;
+	burst->last_calls = calls;
+	if (now_ns > burst->last_ns)
+		burst->last_ns = now_ns;
+	return close;
+}
+
+void rule_burst_note(const struct rule_burst *burst, struct finding *finding)
+{
+	char number[TEXT_NUMBER_MAX];
+
+	if (burst->by_calls > 0)
+		finding_add_note(finding,
+				 "%s %s told short by the number of calls in %s, since watching stretches time",
+				 text_count(burst->by_calls, number), burst->by_calls == 1 ? "pause" : "pauses",
+				 burst->by_calls == 1 ? "it" : "them");
+}
