@@ -149,18 +149,6 @@ static int judge_time(struct analysis *analysis)
 	return r;
 }
 
-/* Without the packages of this system the findings are as good as before. */
-static int judge_with_upgrades(struct analysis *analysis)
-{
-	int r;
-
-	(void)upgrade_add(&analysis->findings, analysis->packages, known_rows, known_row_count);
-	r = judge_findings(&analysis->result, &analysis->findings);
-	if (r == 0)
-		upgrade_tell(&analysis->result, analysis->packages, known_rows, known_row_count);
-	return r;
-}
-
 int analysis_finish(struct analysis *analysis, const struct analysis_facts *facts, struct error *err)
 {
 	struct analysis_result *result = &analysis->result;
@@ -183,6 +171,6 @@ int analysis_finish(struct analysis *analysis, const struct analysis_facts *fact
 	if (r == 0)
 		r = list_regions(analysis);
 	if (r == 0)
-		r = judge_with_upgrades(analysis);
+		r = upgrade_judge(result, &analysis->findings, analysis->packages);
 	return r < 0 ? error_errno(err, -r, "cannot judge the run") : 0;
 }

@@ -298,7 +298,8 @@ static int fill(struct package_entry *entry, const struct stanza *stanza)
 		source[strcspn(source, " ")] = '\0';
 	}
 	if (r == 0)
-		r = package_entry_set(entry, name, version, source ? source : name, bracket ? bracket : version);
+		r = package_entry_set(entry, name, version, source ? source : name,
+				      bracket && *bracket ? bracket : version);
 	free(name);
 	free(version);
 	free(source);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verdict/judge.h"
 #include "verdict/package-version.h"
 
 enum state {
@@ -180,4 +181,16 @@ void upgrade_tell(struct analysis_result *result, const struct package_book *pac
 		}
 		verdict->fixed_by = fixed_by(verdict->finding, packages, rows, count);
 	}
+}
+
+int upgrade_judge(struct analysis_result *result, struct finding_list *list, struct package_book *packages)
+{
+	int r;
+
+	/* Without the packages of this system the findings are as good as before. */
+	(void)upgrade_add(list, packages, known_rows, known_row_count);
+	r = judge_findings(result, list);
+	if (r == 0)
+		upgrade_tell(result, packages, known_rows, known_row_count);
+	return r;
 }

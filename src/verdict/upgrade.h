@@ -20,5 +20,7 @@ int upgrade_add(struct finding_list *list, struct package_book *packages, const 
 /* After judging: fills package, library, library_package and fixed_by. */
 void upgrade_tell(struct analysis_result *result, const struct package_book *packages, const struct known_row *rows,
 		  size_t count);
+/* All of it, with judge_findings between and the rows of the project. */
+int upgrade_judge(struct analysis_result *result, struct finding_list *list, struct package_book *packages);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "verdict/books.h"
 #include "verdict/judge.h"
+#include "verdict/upgrade.h"
 
 static const struct rule xattr_probe = { .id = "xattr-probe" }, localtime_stat = { .id = "localtime-stat" },
 			 fd_sweep = { .id = "fd-sweep" }, long_rule = { .id = "a-rule-with-quite-a-long-name" };
@@ -15,6 +16,13 @@ static const struct price_fixed prices[] = {
 	{ CALL_lgetxattr, ENODATA, 940, 100 }, { CALL_getxattr, ENODATA, 940, 100 }, { CALL_llistxattr, 0, 940, 100 },
 	{ CALL_newfstatat, 0, 1240, 0 },       { CALL_close, EBADF, 160, 0 },
 };
+
+static const struct known_row known[] = {
+	{ "xattr-probe", "*/bin/ls", "coreutils", "coreutils", "9.6", "list-first", "lists once per file", "" },
+	{ "fd-sweep", "*/libgpgme.so.*", "gpgme", "gpgme1.0", "1.10.0", "all", "closes only what is open", "" },
+};
+
+#define KNOWN (sizeof known / sizeof *known)
 
 static const char *const ls_words[] = { "ls", "-l", "d1k", NULL };
 
@@ -81,6 +89,7 @@ static struct finding *add_xattr(struct golden *golden)
 		finding->sites.at[finding->sites.used++] =
 			(struct finding_site){ .module = strdup("/usr/bin/ls"), .offset = 0xf074, .count = 1002 };
 	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
+	remedy->id = "list-first";
 	finding_set(&remedy->text, "llistxattr first, get what it names");
 	finding_add_delta(remedy, CALL_lgetxattr, ENODATA, -1001, 2002);
 	finding_add_delta(remedy, CALL_getxattr, ENODATA, -1002, 2004);
@@ -117,6 +126,42 @@ static void case_full(struct golden *golden)
 {
 	run_of_ls(golden);
 	(void)add_xattr(golden);
+}
+
+static void add_package(struct golden *golden, const char *path, const char *name, const char *version,
+			const char *source)
+{
+	if (!golden->packages)
+		golden->packages = package_book_new(NULL, true);
+	(void)package_book_add(golden->packages, path, name, version, source, version);
+}
+
+/* A version that makes the waste, and a library that does. */
+static void case_upgrade(struct golden *golden)
+{
+	static const char library[] = "/usr/lib/x86_64-linux-gnu/libgpgme.so.11";
+	struct finding *finding;
+
+	run_of_ls(golden);
+	(void)add_xattr(golden);
+	add_package(golden, "/usr/bin/ls", "coreutils", "9.1-1", "coreutils");
+	finding = finding_add(&golden->list, &fd_sweep, FINDING_CERTAIN);
+	(void)finding_add_cost(finding, CALL_close, EBADF, 1200, NULL);
+	finding->calls = 1200;
+	finding_set(&finding->what, "closes numbers that are not open (EBADF)");
+	finding_set(&finding->exe, "/usr/bin/reader");
+	if (vec_grow(&finding->sites))
+		finding->sites.at[finding->sites.used++] =
+			(struct finding_site){ .module = strdup(library), .offset = 0x1234, .count = 1200 };
+	add_package(golden, library, "libgpgme11", "1.9.0-6", "gpgme1.0");
+}
+
+static void case_upgraded(struct golden *golden)
+{
+	run_of_ls(golden);
+	(void)add_xattr(golden);
+	add_package(golden, "/usr/bin/ls", "coreutils", "9.7-3", "coreutils");
+	golden->options.verbose = true;
 }
 
 static void case_clean(struct golden *golden)
@@ -366,6 +411,8 @@ static const struct {
 	{ "narrow", case_narrow },
 	{ "notes", case_notes },
 	{ "information", case_information },
+	{ "upgrade", case_upgrade },
+	{ "upgraded", case_upgraded },
 };
 
 struct golden *golden_new(const char *name)
@@ -382,8 +429,13 @@ struct golden *golden_new(const char *name)
 		golden->result.tally = &golden->tally;
 		cases[i].make(golden);
 		books_judge(&golden->result, golden->result.facts.delivered, 0);
-		if (judge_findings(&golden->result, &golden->list) == 0)
-			return golden;
+		if (golden->packages)
+			(void)upgrade_add(&golden->list, golden->packages, known, KNOWN);
+		if (judge_findings(&golden->result, &golden->list) < 0)
+			break;
+		if (golden->packages)
+			upgrade_tell(&golden->result, golden->packages, known, KNOWN);
+		return golden;
 	}
 	golden_free(golden);
 	return NULL;
@@ -396,6 +448,7 @@ void golden_free(struct golden *golden)
 	judge_done(&golden->result);
 	finding_list_done(&golden->list);
 	price_book_free(golden->result.prices);
+	package_book_free(golden->packages);
 	tally_done(&golden->tally);
 	free(golden->result.by_call);
 	free(golden);

@@ -10,6 +10,7 @@ struct golden {
 	struct report_options options;
 	struct finding_list list;
 	struct tally tally;
+	struct package_book *packages;
 };
 
 /* NULL when there is no such case.  Prices are fixed and times are made up. */
