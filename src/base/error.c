@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 static void error_fill(struct error *err, int code, const char *format, va_list args)
 	__attribute__((format(printf, 3, 0)));
 
@@ -13,10 +15,7 @@ static void error_fill(struct error *err, int code, const char *format, va_list 
 	err->code = code;
 	(void)vsnprintf(err->text, sizeof err->text, format, args);
 	/* One line, whatever names it quotes. */
-	for (char *p = err->text; *p != '\0'; p++) {
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			*p = '?';
-	}
+	text_tame(err->text);
 }
 
 int error_set(struct error *err, int code, const char *format, ...)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
+
 #define LOG_LINE_MAX 2048
 
 void log_line(const char *format, ...)
@@ -17,10 +19,7 @@ void log_line(const char *format, ...)
 	(void)vsnprintf(line + start, sizeof line - start - 1, format, args);
 	va_end(args);
 	/* One line, whatever names it quotes. */
-	for (char *p = line; *p != '\0'; p++) {
-		if ((unsigned char)*p < 0x20 || *p == 0x7f)
-			*p = '?';
-	}
+	text_tame(line);
 	line[strlen(line) + 1] = '\0';
 	line[strlen(line)] = '\n';
 	/* stderr is unbuffered: one write, so lines of two processes do not mix. */

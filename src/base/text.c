@@ -162,6 +162,19 @@ int text_escape(struct buf *buf, const char *text, size_t bytes, char quote, boo
 	return buf->failed ? -ENOMEM : 0;
 }
 
+void text_tame(char *text)
+{
+	size_t bytes = strlen(text);
+
+	for (size_t i = 0; i < bytes;) {
+		size_t length = harmless(text + i, bytes - i, true);
+
+		if (length == 0)
+			text[i] = '?';
+		i += length ? length : 1;
+	}
+}
+
 static bool shell_plain(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||

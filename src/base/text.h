@@ -28,6 +28,8 @@ const char *text_bytes(uint64_t bytes, char out[static TEXT_NUMBER_MAX]);
  * backslashes and bytes that are no UTF-8 escaped as strace does (\n, \33,
  * octal).  Without utf8 all bytes above 0x7e are escaped. */
 int text_escape(struct buf *buf, const char *text, size_t bytes, char quote, bool utf8);
+/* In place: what text_escape would escape becomes '?', for our one-line messages. */
+void text_tame(char *text);
 /* A word for a shell: quoted only when it needs to be. */
 int text_shell_word(struct buf *buf, const char *text, size_t bytes, bool utf8);
 

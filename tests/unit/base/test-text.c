@@ -77,6 +77,26 @@ static void check_escape(const char *text, size_t bytes, char quote, bool utf8, 
 
 #define escapes(literal, quote, utf8, expected) check_escape(literal, sizeof(literal) - 1, quote, utf8, expected)
 
+static void tames(const char *text, const char *expected)
+{
+	char copy[64];
+
+	(void)snprintf(copy, sizeof copy, "%s", text);
+	text_tame(copy);
+	assert_string_equal(copy, expected);
+}
+
+static void test_tame(void **state)
+{
+	tames("plain \"text\" \\ \xc3\xa9", "plain \"text\" \\ \xc3\xa9");
+	tames("", "");
+	tames("a\033[31m\n\177", "a?[31m??");
+	tames("\xff\xc3", "??");
+	tames("\xc2\x9b"
+	      "31m",
+	      "??31m");
+}
+
 static void test_escape(void **state)
 {
 	escapes("plain", '"', true, "plain");
@@ -245,11 +265,17 @@ static void test_distance(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_counts),	    cmocka_unit_test(test_times),
-		cmocka_unit_test(test_shares),	    cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_escape),	    cmocka_unit_test(test_escape_utf8),
-		cmocka_unit_test(test_distance),    cmocka_unit_test(test_escape_all_bytes),
-		cmocka_unit_test(test_shell_words), cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_times),
+		cmocka_unit_test(test_shares),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_tame),
+		cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_escape_utf8),
+		cmocka_unit_test(test_distance),
+		cmocka_unit_test(test_escape_all_bytes),
+		cmocka_unit_test(test_shell_words),
+		cmocka_unit_test(test_columns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
