@@ -8,12 +8,22 @@
 #include "verdict/region.h"
 #include "verdict/time.h"
 
+/* The calls that a filter lets through. */
+struct analysis_shown {
+	struct tally tally;
+	struct time_book time;
+	struct map seen; /* analysis_seen_key → nothing; with paths only */
+	struct verdict_call *all_calls; /* of the whole tree: regions point there */
+};
+
 struct analysis {
 	struct analysis_result result; /* owns model, prices and by_call */
 	struct package_book *packages;
 	struct tally tally;
 	struct time_book time;
 	struct region_book regions;
+	struct analysis_shown *shown; /* NULL without a filter */
+	struct process_book processes;
 	uint64_t items;
 	VEC(const char *) env; /* NULL-ended */
 	VEC(struct rule_run) runs;
@@ -22,6 +32,22 @@ struct analysis {
 	struct finding_list findings;
 	bool finished;
 };
+
+static inline uint64_t analysis_seen_key(uint64_t image, enum sys_call_id id, int err)
+{
+	return image << 24 | (uint64_t)id << 12 | ((uint32_t)err & 0xfff);
+}
+
+/* narrow.c */
+int analysis_set_filter(struct analysis *analysis, const struct filter *filter);
+void analysis_shown_free(struct analysis_shown *shown);
+/* For every call: tables and processes get what the filter lets through.
+ * view->call is NULL when the model could not take the call. */
+int analysis_show(struct analysis *analysis, const struct model_view *view, const struct event_call *call, int err,
+		  unsigned components, const struct tally_row *row);
+/* Findings and samples of other calls go. */
+void analysis_narrow(struct analysis *analysis);
+void analysis_tell_environment(struct analysis_result *result);
 
 void analysis_image_end(struct analysis *analysis, struct model_process *process);
 

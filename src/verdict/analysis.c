@@ -12,6 +12,9 @@
 #include "verdict/analysis-state.h"
 #include "verdict/judge.h"
 
+/* What the result tells of the environment. */
+static const char *const environment[] = { "LC_ALL", "LC_CTYPE", "LANG", "TZ", "PATH", NULL };
+
 static bool wanted(const struct analysis_spec *spec, const struct rule *rule)
 {
 	if (!spec->only_rules)
@@ -104,6 +107,10 @@ static int set_up(struct analysis *analysis, const struct analysis_spec *spec)
 			r = start_run(analysis, *rule);
 	if (r == 0)
 		r = make_subscriptions(analysis);
+	if (r == 0)
+		r = add_env(analysis, environment);
+	if (r == 0 && filter_active(spec->filter))
+		r = analysis_set_filter(analysis, spec->filter);
 	if (r == 0 && !vec_push(&analysis->env, NULL))
 		r = -ENOMEM;
 	return r;
@@ -124,10 +131,11 @@ int analysis_new(const struct analysis_spec *spec, struct analysis **ret, struct
 	tally_init(&analysis->tally);
 	time_init(&analysis->time);
 	region_init(&analysis->regions);
+	process_init(&analysis->processes);
 	analysis->items = MODEL_ITEMS;
 	analysis->result.prices = prices;
 	analysis->packages = spec->packages;
-	analysis->result.tally = &analysis->tally;
+	analysis->result.tally = analysis->result.shown = &analysis->tally;
 	analysis->result.floor = spec->floor;
 	if (spec->floor.share == 0 && spec->floor.least_ns == 0 && spec->floor.enough_ns == 0)
 		analysis->result.floor = JUDGE_FLOOR_DEFAULT;
@@ -145,6 +153,7 @@ void analysis_free(struct analysis *analysis)
 	if (!analysis)
 		return;
 	judge_done(&analysis->result);
+	processes_done(&analysis->result.by_process);
 	finding_list_done(&analysis->findings);
 	for (size_t i = 0; i < analysis->runs.used; i++) {
 		struct rule_run *run = &analysis->runs.at[i];
@@ -161,6 +170,8 @@ void analysis_free(struct analysis *analysis)
 	tally_done(&analysis->tally);
 	time_done(&analysis->time);
 	region_done(&analysis->regions);
+	process_done(&analysis->processes);
+	analysis_shown_free(analysis->shown);
 	free(analysis->result.regions);
 	model_free(analysis->result.model);
 	price_book_free(analysis->result.prices);
@@ -189,6 +200,11 @@ static int feed_call(struct analysis *analysis, const struct model_view *view)
 	const struct tally_row *row = tally_add(&analysis->tally, view->call, view->err, components);
 	int r = row ? time_add_call(&analysis->time, row, view->call, view->err) : -ENOMEM;
 
+	if (row) {
+		int s = analysis_show(analysis, view, view->call, view->err, components, row);
+
+		r = r < 0 ? r : s;
+	}
 	if (row && analysis->regions.regions.used > 0)
 		(void)region_add(&analysis->regions, view->call, row->index, view->err);
 	if (view->call->head.flags & EVENT_F_UNFINISHED)
@@ -217,8 +233,10 @@ int analysis_feed(struct analysis *analysis, const struct event_head *head)
 	struct model_view view;
 	int r = model_feed(analysis->result.model, head, &view), s = 0;
 
-	if (view.ended)
+	if (view.ended) {
 		analysis_image_end(analysis, view.ended);
+		process_end(&analysis->processes, view.ended);
+	}
 	if (head->type == EVENT_EXIT)
 		time_add_exit(&analysis->time, (const struct event_exit *)head);
 	if (head->type != EVENT_CALL)
@@ -235,6 +253,8 @@ int analysis_feed(struct analysis *analysis, const struct event_head *head)
 		const struct tally_row *row = tally_add(&analysis->tally, call, err, 0);
 
 		s = row ? time_add_call(&analysis->time, row, call, err) : -ENOMEM;
+		if (s == 0)
+			s = analysis_show(analysis, &view, call, err, 0, row);
 	}
 	return r < 0 ? r : s;
 }

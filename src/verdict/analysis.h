@@ -15,9 +15,12 @@
 #include "event/event.h"
 #include "model/model.h"
 #include "rules/rule.h"
+#include "verdict/filter.h"
+#include "verdict/fingerprint.h"
 #include "verdict/known.h"
 #include "verdict/package.h"
 #include "verdict/price.h"
+#include "verdict/process.h"
 #include "verdict/tally.h"
 
 /* Findings below this are listed but not worth fixing; both are printed. */
@@ -31,6 +34,7 @@ struct analysis_spec {
 	struct analysis_floor floor; /* zero: the defaults */
 	const char *const *only_rules; /* NULL: all; else NULL-ended ids */
 	struct price_book *prices; /* NULL: measured here; else belongs to the analysis */
+	const struct filter *filter; /* NULL: all; has to outlive the analysis */
 	struct package_book *packages; /* NULL: not looked up; else belongs to the analysis */
 };
 
@@ -61,13 +65,14 @@ struct verdict_remedy {
 
 struct verdict_finding {
 	const struct finding *finding;
-	double cost_ns;
+	double cost_ns, cost_low_ns, cost_high_ns;
 	double share; /* of task_ns */
 	double *costs_ns; /* in the order of finding->costs */
 	struct verdict_remedy *remedies; /* in the order to be printed: best first */
 	size_t remedy_count;
 	double saves_ns; /* best remedy that keeps the output */
 	bool worth;
+	char fingerprint[FINGERPRINT_BYTES];
 	const char *package; /* of the program, "coreutils 9.1-1"; NULL not known */
 	const char *library; /* whose calls they are, when not the program's own; foreign text */
 	const char *library_package; /* as package */
@@ -108,6 +113,16 @@ int analysis_feed(struct analysis *analysis, const struct event_head *head);
 /* After the last record; facts are copied but for what they point at. */
 int analysis_finish(struct analysis *analysis, const struct analysis_facts *facts, struct error *err);
 
+/* How the command began; what was not seen is not known. */
+struct analysis_environment {
+	bool nofile_known;
+	uint64_t nofile_soft, nofile_hard; /* UINT64_MAX no limit */
+	bool env_known;
+	const char *locale; /* as LC_ALL, LC_CTYPE or LANG say; NULL: none set */
+	const char *tz; /* NULL unset */
+	uint64_t path_entries; /* of PATH */
+};
+
 /* The result, as reporters read it; valid until analysis_free. */
 struct analysis_result {
 	struct analysis_facts facts;
@@ -143,6 +158,11 @@ struct analysis_result {
 	bool stop_guessed; /* stop_ns: too few calls to find it by */
 	uint64_t model_losses; /* records that the model could not keep */
 	const char *model_limit; /* which limit, NULL none */
+	/* With a filter by_call, by_process and findings are what it lets through. */
+	const struct filter *filter; /* NULL: nothing is left out */
+	const struct tally *shown; /* whose rows by_call has: tally, or that of the calls let through */
+	struct verdict_processes by_process;
+	struct analysis_environment environment;
 };
 const struct analysis_result *analysis_result(const struct analysis *analysis);
 

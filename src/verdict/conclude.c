@@ -37,26 +37,68 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static int list_calls(struct analysis_result *result, const double *row_ns)
+static struct verdict_call *list_calls(const struct tally *tally, const double *row_ns)
 {
-	size_t count = result->tally->rows.used;
+	size_t count = tally->rows.used;
+	struct verdict_call *calls = calloc(count ? count : 1, sizeof *calls);
 
-	result->by_call = calloc(count ? count : 1, sizeof *result->by_call);
-	if (!result->by_call)
-		return -ENOMEM;
-	result->by_call_count = count;
+	if (!calls)
+		return NULL;
 	for (size_t i = 0; i < count; i++) {
-		struct verdict_call *call = &result->by_call[i];
+		struct verdict_call *call = &calls[i];
 
-		call->row = result->tally->rows.at[i];
+		call->row = tally->rows.at[i];
 		call->ns = row_ns[i];
 		if (call->row.nr == TALLY_OTHER_NR)
 			(void)strcpy(call->name, "others");
 		else
 			(void)sys_call_print((enum sys_arch)call->row.arch, call->row.nr, call->name);
 	}
-	qsort(result->by_call, count, sizeof *result->by_call, by_time);
-	return 0;
+	qsort(calls, count, sizeof *calls, by_time);
+	return calls;
+}
+
+static int list_processes(struct analysis *analysis, const double *row_ns)
+{
+	struct analysis_result *result = &analysis->result;
+	size_t rows = result->shown->rows.used;
+	uint64_t *counts = calloc(rows ? rows : 1, sizeof *counts);
+	struct model_process *process;
+	int r = 0;
+
+	if (!counts)
+		return -ENOMEM;
+	for (size_t row = 0; row < rows; row++)
+		counts[row] = result->shown->rows.at[row].count;
+	for (size_t n = 0; r == 0 && (process = model_process_at(result->model, n)); n++)
+		if (!process->folded)
+			r = process_see(&analysis->processes, process);
+	if (r == 0)
+		r = process_judge(&analysis->processes, row_ns, counts, rows, &result->by_process);
+	free(counts);
+	return r;
+}
+
+/* Of the calls that a filter lets through. */
+static int list_shown(struct analysis *analysis)
+{
+	struct analysis_result *result = &analysis->result;
+	struct analysis_shown *shown = analysis->shown;
+	size_t rows = shown->tally.rows.used;
+	double *row_ns = calloc(rows ? rows : 1, sizeof *row_ns), waiting_ns = 0;
+	int r;
+
+	if (!row_ns)
+		return -ENOMEM;
+	for (size_t row = 0; row < rows; row++)
+		row_ns[row] = time_of_row(&shown->time, &shown->tally, &shown->tally.rows.at[row], result->prices,
+					  result->stop_ns, &waiting_ns);
+	shown->all_calls = result->by_call;
+	result->by_call = list_calls(&shown->tally, row_ns);
+	result->by_call_count = result->by_call ? rows : 0;
+	r = result->by_call ? list_processes(analysis, row_ns) : -ENOMEM;
+	free(row_ns);
+	return r;
 }
 
 /* Prices a region's calls at the tree's average for each kind of call. */
@@ -144,7 +186,11 @@ static int judge_time(struct analysis *analysis)
 	result->waiting_ns = time.waiting_ns;
 	result->task_ns = time.task_ns;
 	result->untraced_ns = untraced_ns(result, &time);
-	r = list_calls(result, row_ns);
+	result->by_call = list_calls(&analysis->tally, row_ns);
+	result->by_call_count = result->by_call ? rows : 0;
+	r = result->by_call ? list_regions(analysis) : -ENOMEM;
+	if (r == 0)
+		r = analysis->shown ? list_shown(analysis) : list_processes(analysis, row_ns);
 	free(row_ns);
 	return r;
 }
@@ -167,10 +213,11 @@ int analysis_finish(struct analysis *analysis, const struct analysis_facts *fact
 	result->model_limit = stats.limit;
 	result->calls = analysis->tally.total;
 	books_judge(result, analysis->tally.total, analysis->tally.lost);
+	analysis_tell_environment(result);
 	r = judge_time(analysis);
-	if (r == 0)
-		r = list_regions(analysis);
-	if (r == 0)
+	if (r == 0) {
+		analysis_narrow(analysis);
 		r = upgrade_judge(result, &analysis->findings, analysis->packages);
+	}
 	return r < 0 ? error_errno(err, -r, "cannot judge the run") : 0;
 }

@@ -24,6 +24,8 @@ static int price_costs(struct analysis_result *result, struct verdict_finding *v
 
 		verdict->costs_ns[i] = (double)cost->count * price.ns;
 		verdict->cost_ns += verdict->costs_ns[i];
+		verdict->cost_low_ns += (double)cost->count * price.low_ns;
+		verdict->cost_high_ns += (double)cost->count * price.high_ns;
 	}
 	verdict->share = result->task_ns > 0 ? verdict->cost_ns / result->task_ns : 0;
 	return 0;
@@ -142,6 +144,7 @@ int judge_findings(struct analysis_result *result, const struct finding_list *li
 		struct verdict_finding *verdict = &result->findings[i];
 
 		verdict->finding = &list->items.at[i];
+		(void)fingerprint(verdict->finding, verdict->fingerprint);
 		r = price_costs(result, verdict);
 		if (r == 0)
 			r = price_remedies(result, verdict);

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Trace expressions: what they select, and what is said of wrong ones. */
+#include "test.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "sys/expr.h"
+
+static void add(struct sys_expr *expr, const char *text)
+{
+	struct error err = { 0 };
+
+	if (sys_expr_add(expr, text, &err) < 0)
+		fail_msg("%s: %s", text, err.text);
+}
+
+static bool has(const char *text, enum sys_call_id id)
+{
+	struct sys_expr expr = { 0 };
+
+	add(&expr, text);
+	return sys_expr_has(&expr, id);
+}
+
+static void nothing_given_is_everything(void **state)
+{
+	const struct sys_expr expr = { 0 };
+
+	for (unsigned id = 0; id < CALL_COUNT; id++)
+		assert_true(sys_expr_has(&expr, (enum sys_call_id)id));
+}
+
+static void selects_what_strace_selects(void **state)
+{
+	assert_true(has("openat", CALL_openat));
+	assert_false(has("openat", CALL_open));
+	assert_false(has("openat", CALL_unknown));
+	assert_true(has("openat,close", CALL_close));
+	assert_true(has("trace=openat,close", CALL_openat));
+	assert_true(has("t=openat", CALL_openat));
+	assert_true(has("%file", CALL_openat));
+	assert_true(has("file", CALL_openat));
+	assert_false(has("%file", CALL_read));
+	assert_true(has("%net,@xattr", CALL_lgetxattr));
+	assert_true(has("%net,@xattr", CALL_socket));
+	assert_true(has("@stat", CALL_statx));
+	assert_true(has("%%stat", CALL_statx));
+	assert_true(has("all", CALL_unknown));
+	assert_false(has("none", CALL_openat));
+	assert_true(has("!openat,close", CALL_read));
+	assert_true(has("!openat,close", CALL_unknown));
+	assert_false(has("!openat,close", CALL_close));
+	assert_false(has("trace=!%file", CALL_openat));
+	assert_false(has("!all", CALL_openat));
+	assert_true(has("?nonesuch,openat", CALL_openat));
+	assert_false(has("?nonesuch", CALL_openat));
+}
+
+static void numbers_are_those_of_this_machine(void **state)
+{
+	char text[16];
+
+	(void)snprintf(text, sizeof text, "%d", sys_call_nr(SYS_ARCH_NATIVE, CALL_getpid));
+	assert_true(has(text, CALL_getpid));
+	assert_false(has(text, CALL_getppid));
+}
+
+static void several_add_up(void **state)
+{
+	struct sys_expr expr = { 0 };
+
+	add(&expr, "%file");
+	add(&expr, "!@stat");
+	add(&expr, "getpid");
+	assert_true(sys_expr_has(&expr, CALL_openat));
+	assert_true(sys_expr_has(&expr, CALL_getpid));
+	assert_false(sys_expr_has(&expr, CALL_statx));
+	assert_false(sys_expr_has(&expr, CALL_read));
+}
+
+static void says_what_is_wrong(void **state)
+{
+	static const char *const cases[][2] = {
+		{ "opnat", "did you mean 'openat'" },
+		{ "close,lgetxatr", "did you mean 'lgetxattr'" },
+		{ "%fil", "no class '%fil'; did you mean '%file'" },
+		{ "@xatr", "no family '@xatr'; did you mean '@xattr'" },
+		{ "%nonesuch", "no class '%nonesuch'" },
+		{ "", "missing" },
+		{ "openat,", "missing" },
+		{ ",openat", "missing" },
+		{ "!", "missing" },
+		{ "?", "missing" },
+		{ "%file,!stat", "'!' negates a whole list" },
+		{ "signal=all", "'signal=' is not understood" },
+		{ "/^open", "regular expressions" },
+		{ "99999999", "number 99999999" },
+		{ "12x", "number 12x" },
+		{ "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "no call or class" },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct sys_expr expr = { 0 }, before = expr;
+		struct error err = { 0 };
+
+		assert_int_equal(sys_expr_add(&expr, cases[i][0], &err), -EINVAL);
+		if (!strstr(err.text, cases[i][1]))
+			fail_msg("%s: %s", cases[i][0], err.text);
+		assert_memory_equal(&expr, &before, sizeof expr);
+	}
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_given_is_everything),
+		cmocka_unit_test(selects_what_strace_selects),
+		cmocka_unit_test(numbers_are_those_of_this_machine),
+		cmocka_unit_test(several_add_up),
+		cmocka_unit_test(says_what_is_wrong),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
