@@ -55,7 +55,8 @@ static int unknown_word(const char *word, const struct error *err)
 	unsigned best = 3;
 	struct buf shown = BUF_INIT;
 
-	for (size_t i = 0; command_list[i]; i++) {
+	/* A path, or what is there but cannot run, was not meant for a subcommand. */
+	for (size_t i = 0; err->code == ENOENT && !strchr(word, '/') && command_list[i]; i++) {
 		unsigned distance = text_distance(word, command_list[i]->name, best);
 
 		if (distance < best) {

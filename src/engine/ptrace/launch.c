@@ -78,8 +78,10 @@ static int hold(struct engine_pt *e, pid_t pid, struct error *err)
 	int status;
 
 	if (ptrace(PTRACE_SEIZE, pid, NULL, OPTIONS | PTRACE_O_EXITKILL) != 0 ||
-	    ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) != 0)
-		return error_set(err, errno, "cannot trace: %s (see: syscull doctor)", strerror(errno));
+	    ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) != 0) {
+		/* Not EPERM: that would say that the program cannot be executed. */
+		return error_set(err, ENOTSUP, "cannot trace: %s (see: syscull doctor)", strerror(errno));
+	}
 	while (waitpid(pid, &status, __WALL) < 0) {
 		if (errno != EINTR)
 			return error_errno(err, errno, "waiting for the command");
