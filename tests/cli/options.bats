@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# Options of run: each of them, abbreviated, wrong, without its argument.
+load helper
+
+# fails_with TEXT COMMAND...: status 125, TEXT in one line on stderr, no output.
+fails_with()
+{
+	local text=$1
+	shift
+	run_apart "$@"
+	expect "$status" 125
+	expect "$output" ""
+	expect "$(wc -l <err)" 1
+	[[ $errors == "syscull: "*"$text"* ]] || expect "$errors" "syscull: ...$text..."
+}
+
+@test "every option that the help names is taken" {
+	run_apart "$SYSCULL" run --help
+	expect "$status" 0
+	expect "$errors" ""
+	mapfile -t names < <(grep -o -- '--[a-z][a-z-]*' out | sort -u)
+	[ "${#names[@]}" -ge 9 ]
+	for name in "${names[@]}"; do
+		value=()
+		case $name in
+		--output) value=(report) ;;
+		--attach | --help | --version) continue ;;
+		--by) value=(region) ;;
+		--color | --pin) value=(auto) ;;
+		--engine) value=(ptrace) ;;
+		--task-limit) value=(100) ;;
+		--quiet | --verbose) ;;
+		*) expect "an option that this test knows" "$name" ;;
+		esac
+		run_apart "$SYSCULL" run "$name" "${value[@]}" -- true
+		expect "$name $status" "$name 0"
+		[ "${#value[@]}" -eq 0 ] || {
+			run_apart "$SYSCULL" run "$name=${value[0]}" -- true
+			expect "$name= $status" "$name= 0"
+		}
+	done
+}
+
+@test "short options, joined and apart" {
+	run_apart "$SYSCULL" run -qo report true
+	expect "$status$errors" 0
+	run_apart "$SYSCULL" run -voreport true
+	expect "$status$errors" 0
+	[ -s report ]
+	run_apart "$SYSCULL" run -V
+	expect "$status" 0
+	expect "$output" "$("$SYSCULL" --version)"
+	run_apart "$SYSCULL" run -h
+	[[ $output == "usage: syscull "* ]]
+}
+
+@test "long options can be abbreviated" {
+	run_apart "$SYSCULL" run --verb --col=never --out report true
+	expect "$status$errors" 0
+	[ -s report ]
+	fails_with "--verbos" "$SYSCULL" run --verbos=1 true
+	fails_with "more than one" "$SYSCULL" run --ver true
+}
+
+@test "wrong options name the nearest" {
+	fails_with "did you mean --color?" "$SYSCULL" run --colr=never true
+	fails_with "did you mean --quiet?" "$SYSCULL" run --quit true
+	fails_with "unknown option --zzzzzz" "$SYSCULL" run --zzzzzz true
+	fails_with "unknown option -Z" "$SYSCULL" run -Z true
+	fails_with "unknown option -Z" "$SYSCULL" -Z true
+	fails_with "takes no value" "$SYSCULL" run --quiet=3 true
+}
+
+@test "wrong values say what is right" {
+	fails_with "auto, always or never, not 'x'" "$SYSCULL" run --color=x true
+	fails_with "auto, always or never, not ''" "$SYSCULL" run --pin= true
+	fails_with "no engine is called 'magic'" "$SYSCULL" run --engine magic true
+	fails_with "region" "$SYSCULL" run --by=day true
+	for number in 0 -1 x 1x 1000001 99999999999999999999 ''; do
+		fails_with "a number from 1 to 1000000, not '$number'" "$SYSCULL" run "--task-limit=$number" true
+	done
+	for number in 0 -1 x 2147483648 ''; do
+		fails_with "a number from 1 to 2147483647, not '$number'" "$SYSCULL" run "--attach=$number"
+	done
+	fails_with "no command can be given" "$SYSCULL" run -p 1 ls
+}
+
+@test "missing arguments" {
+	for name in output attach color engine pin task-limit; do
+		fails_with "option --$name needs" "$SYSCULL" run "--$name"
+	done
+	fails_with "option --output needs FILE" "$SYSCULL" run -o
+	fails_with "no command given" "$SYSCULL" run
+	fails_with "no command given" "$SYSCULL" run --
+	fails_with "no command given" "$SYSCULL" run -q
+	fails_with "no command given" "$SYSCULL" --
+}
+
+@test "options stop at the first word that is none" {
+	run_apart "$SYSCULL" run -q echo -q --color x -- y
+	expect "$output" "-q --color x -- y"
+	run_apart "$SYSCULL" run -q -- echo -- -v
+	expect "$output" "-- -v"
+	run_apart "$SYSCULL" -q -- echo a
+	expect "$output" a
+}
+
+@test "at most 64 processes can be named" {
+	pids=()
+	for _ in $(seq 65); do pids+=(-p 4194303); done
+	fails_with "at most 64 processes" "$SYSCULL" run "${pids[@]}"
+}

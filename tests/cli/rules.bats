@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# rules, explain, doctor.
+load helper
+
+@test "rules lists what explain explains" {
+	run_apart "$SYSCULL" rules
+	expect "$status$errors" 0
+	mapfile -t ids < <(cut -d ' ' -f 1 out)
+	[ "${#ids[@]}" -ge 2 ]
+	for id in "${ids[@]}"; do
+		run_apart "$SYSCULL" explain "$id"
+		expect "$status$errors" 0
+		[[ $output == *"$id"* ]]
+		[ "$(wc -l <out)" -ge 10 ]
+	done
+}
+
+@test "every rule has its page in docs" {
+	for id in $("$SYSCULL" rules | cut -d ' ' -f 1); do
+		[ -f "$SYSCULL_TOP/docs/rules/$id.md" ]
+	done
+	expect "$(cd "$SYSCULL_TOP/docs/rules" && ls | sed -n 's/\.md$//p' | sort)" \
+		"$("$SYSCULL" rules | cut -d ' ' -f 1 | sort)"
+}
+
+@test "mistakes are told in one line" {
+	local text
+	while IFS='|' read -r words text; do
+		# shellcheck disable=SC2086
+		run_apart "$SYSCULL" $words
+		expect "$words: $status$output" "$words: 125"
+		expect "$(wc -l <err)" 1
+		[[ $errors == *"$text"* ]] || expect "$errors" "...$text..."
+	done <<-'END'
+		rules xattr-probe|syscull explain xattr-probe
+		explain|wants one rule
+		explain a b|wants one rule
+		explain xattr|did you mean 'xattr-probe'?
+		explain localtime|did you mean
+		explain nothing-like-it-at-all|'syscull rules' lists them
+		doctor now|takes no operand
+		rules --all|unknown option --all
+		doctor -x|unknown option -x
+	END
+	run_apart "$SYSCULL" explain $'\e[31mx'
+	expect "$status" 125
+	! LC_ALL=C grep -q $'\e' err
+}
+
+@test "doctor says whether tracing works" {
+	run_apart "$SYSCULL" doctor
+	expect "$errors" ""
+	[[ $output == *"system    Linux"* ]]
+	[[ $output == *ptrace* ]]
+	if "$SYSCULL" run -q -- true; then
+		expect "$status" 0
+		[[ $output == *"ptrace    ok"* ]]
+	fi
+}
+
+@test "doctor says what to change where tracing is forbidden" {
+	need seccomp unshare --version
+	# A tree that another tracer holds cannot be traced again.
+	need strace strace -f -o /dev/null true
+	status=0
+	strace -f -o trace "$SYSCULL" doctor >out 2>err || status=$?
+	expect "$status" 1
+	grep -q 'NOT USABLE' out
+	grep -q 'SYS_PTRACE' out
+	status=0
+	strace -f -o trace "$SYSCULL" run -- true >out 2>err || status=$?
+	expect "$status" 125
+	grep -q 'syscull doctor' err
+	expect "$(wc -l <err)" 1
+}
