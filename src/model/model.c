@@ -137,7 +137,7 @@ int model_feed(struct model *model, const struct event_head *head, struct model_
 		r = call_feed(model, task, (const struct event_call *)(const void *)head, ret_view);
 		return r < 0 ? r : error;
 	}
-	switch ((enum event_type)head->type) {
+	switch (head->type) {
 	case EVENT_TASK:
 		return task_start(model, (const struct event_task *)(const void *)head, ret_view);
 	case EVENT_FORK:
