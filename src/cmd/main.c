@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,6 +98,8 @@ int main(int argc, char **argv)
 	char *program = NULL;
 
 	fill_standard_fds();
+	/* Which characters a terminal can show; numbers and messages stay ours. */
+	(void)setlocale(LC_CTYPE, "");
 	if (argc < 2) {
 		print_usage(stderr);
 		return EXIT_OURS;

@@ -3,10 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
+
+#define LINKS_MAX 40
 
 /* As it is, without renaming. */
 static int open_plain(struct output *output, int flags, struct error *err)
@@ -53,16 +59,63 @@ static int open_beside(struct output *output, struct error *err)
 	return 0;
 }
 
+/* A link of procfs (/dev/stdout leads to one) is a file that is open
+ * somewhere: its name must not be given to another file. */
+static bool is_open_file(const char *path)
+{
+	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	struct statfs fs;
+	bool is;
+
+	if (fd < 0)
+		return false;
+	is = fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+	(void)close(fd);
+	return is;
+}
+
+/* Replaces a link by where it leads, so that not the link is renamed over.
+ * 1 when it leads to an open file. */
+static int follow_links(struct output *output, struct error *err)
+{
+	char target[PATH_MAX];
+	struct stat st;
+
+	for (int links = 0; lstat(output->path, &st) == 0 && S_ISLNK(st.st_mode); links++) {
+		const char *slash = strrchr(output->path, '/');
+		ssize_t bytes = readlink(output->path, target, sizeof target - 1);
+		char *path;
+
+		if (is_open_file(output->path))
+			return 1;
+		if (bytes < 0 || links == LINKS_MAX)
+			return error_errno(err, bytes < 0 ? errno : ELOOP, "%s", output->path);
+		target[bytes] = '\0';
+		if (asprintf(&path, "%.*s%s", target[0] == '/' || !slash ? 0 : (int)(slash + 1 - output->path),
+			     output->path, target) < 0)
+			return error_errno(err, ENOMEM, "%s", output->path);
+		free(output->path);
+		output->path = path;
+	}
+	return 0;
+}
+
 int output_open(struct output *output, const char *path, struct error *err)
 {
 	struct stat st;
+	int r;
 
 	if (!path || strcmp(path, "-") == 0)
 		return 0;
+	if (!*path)
+		return error_set(err, ENOENT, "the name of the report is empty");
 	output->path = strdup(path);
 	if (!output->path)
 		return error_errno(err, ENOMEM, "%s", path);
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+	r = follow_links(output, err);
+	if (r < 0)
+		return r;
+	if (r > 0 || (stat(output->path, &st) == 0 && !S_ISREG(st.st_mode)))
 		return open_plain(output, O_APPEND, err);
 	return open_beside(output, err);
 }

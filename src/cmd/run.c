@@ -255,7 +255,8 @@ static int report(const struct run_settings *s, struct output *output, const str
 	options.tty = tty_of(output_fd(output), s->color);
 	r = reporter->write(output_stream(output), result, &options);
 	if (r < 0)
-		return error_errno(err, -r, "writing the report");
+		return error_errno(err, -r, "writing the report%s%s", output->path ? " to " : "",
+				   output->path ? output->path : "");
 	return 0;
 }
 
