@@ -23,6 +23,7 @@ struct report_options {
 struct reporter {
 	const char *name; /* "text" */
 	const char *title; /* for --help */
+	bool machine; /* read by programs: never goes to stderr by itself */
 	int (*write)(FILE *out, const struct analysis_result *result, const struct report_options *options);
 };
 

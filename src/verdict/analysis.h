@@ -38,11 +38,18 @@ struct analysis_spec {
 	struct package_book *packages; /* NULL: not looked up; else belongs to the analysis */
 };
 
+/* The machine of the run; what is not known is NULL or 0. */
+struct analysis_host {
+	const char *kernel, *arch, *libc; /* "6.1.0-18-amd64", "x86_64", "glibc 2.36" */
+	unsigned cpus;
+};
+
 /* What is known when the run is over, from engine and command line. */
 struct analysis_facts {
 	const char *engine; /* "ptrace" */
 	const char *engine_why; /* why this one */
 	char *const *argv; /* the command, NULL when attached */
+	struct analysis_host host;
 	bool exit_known;
 	int exit_status, exit_signal;
 	uint64_t wall_ns;

@@ -94,19 +94,28 @@ uint64_t tally_errors(const struct tally *tally, const struct tally_row *row, in
 	return errors ? *errors : 0;
 }
 
-bool tally_next_error(const struct tally *tally, const struct tally_row *row, size_t *iter, int *ret_err,
-		      uint64_t *ret_count)
+bool tally_next_error_any(const struct tally *tally, size_t *iter, uint32_t *ret_row, int *ret_err, uint64_t *ret_count)
 {
 	const uint64_t *errors;
 	uint64_t key;
 
-	while ((errors = map_next(&tally->errors, iter, &key))) {
-		if (key >> 32 != row->index)
-			continue;
-		*ret_err = (int)(uint32_t)key;
-		*ret_count = *errors;
-		return true;
-	}
+	errors = map_next(&tally->errors, iter, &key);
+	if (!errors)
+		return false;
+	*ret_row = (uint32_t)(key >> 32);
+	*ret_err = (int)(uint32_t)key;
+	*ret_count = *errors;
+	return true;
+}
+
+bool tally_next_error(const struct tally *tally, const struct tally_row *row, size_t *iter, int *ret_err,
+		      uint64_t *ret_count)
+{
+	uint32_t index;
+
+	while (tally_next_error_any(tally, iter, &index, ret_err, ret_count))
+		if (index == row->index)
+			return true;
 	return false;
 }
 

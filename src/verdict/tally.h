@@ -47,6 +47,9 @@ uint64_t tally_errors(const struct tally *tally, const struct tally_row *row, in
 /* Walks the failures of a row: *iter starts at 0; false at the end. */
 bool tally_next_error(const struct tally *tally, const struct tally_row *row, size_t *iter, int *ret_err,
 		      uint64_t *ret_count);
+/* The same over all rows: *ret_row is the row's index. */
+bool tally_next_error_any(const struct tally *tally, size_t *iter, uint32_t *ret_row, int *ret_err,
+			  uint64_t *ret_count);
 /* Copies of all rows, largest count first (then by name); caller frees *ret_rows. */
 int tally_sorted(const struct tally *tally, struct tally_row **ret_rows, size_t *ret_count);
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The sections of the JSON report; only json*.c include it. */
+#ifndef SYSCULL_REPORT_JSON_PARTS_H
+#define SYSCULL_REPORT_JSON_PARTS_H
+
+#include "base/json.h"
+#include "report/reporter.h"
+
+/* Nanoseconds, rounded; null when unknown (below 0). */
+void json_member_ns(struct json *json, const char *key, double ns);
+/* "measured" or "estimated": where the times of this run come from. */
+const char *json_source(const struct analysis_result *result);
+
+void json_calls(struct json *json, const struct analysis_result *result);
+void json_processes(struct json *json, const struct analysis_result *result);
+void json_findings(struct json *json, const struct analysis_result *result);
+void json_regions(struct json *json, const struct analysis_result *result);
+void json_warnings(struct json *json, const struct analysis_result *result);
+
+#endif

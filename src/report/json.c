@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The report for programs, "schema": 1.  Its names are promised: what they
+ * mean is in docs/json.md and docs/schema/run.schema.json, and additions are
+ * the only changes.  What is not known is null or left out as told there.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "report/json-parts.h"
+#include "sys/sys.h"
+
+#define SCHEMA 1
+
+void json_member_ns(struct json *json, const char *key, double ns)
+{
+	json_key(json, key);
+	if (!(ns >= 0) || ns >= 9.2e18)
+		json_null(json);
+	else
+		json_uint(json, (uint64_t)(ns + 0.5));
+}
+
+const char *json_source(const struct analysis_result *result)
+{
+	/* Every engine so far stops the command at its calls. */
+	(void)result;
+	return "estimated";
+}
+
+static void tool(struct json *json, const struct analysis_host *host)
+{
+	json_key(json, "tool");
+	json_object(json);
+	json_member_string(json, "name", "syscull");
+	json_member_string(json, "version", SYSCULL_VERSION);
+	json_object_end(json);
+	json_key(json, "host");
+	json_object(json);
+	json_member_string(json, "kernel", host->kernel);
+	json_member_string(json, "arch", host->arch);
+	json_member_string(json, "libc", host->libc);
+	json_key(json, "cpus");
+	if (host->cpus > 0)
+		json_uint(json, host->cpus);
+	else
+		json_null(json);
+	json_object_end(json);
+}
+
+static void command(struct json *json, char *const *argv)
+{
+	json_key(json, "command");
+	json_array(json);
+	for (; argv && *argv; argv++)
+		json_string(json, *argv);
+	json_array_end(json);
+}
+
+static void how_it_ended(struct json *json, const struct analysis_facts *facts)
+{
+	char name[SYS_NAME_MAX];
+
+	json_key(json, "exit");
+	json_object(json);
+	if (facts->exit_known && facts->exit_signal == 0)
+		json_member_int(json, "status", facts->exit_status);
+	else
+		json_member_null(json, "status");
+	if (facts->exit_known && facts->exit_signal != 0) {
+		json_member_int(json, "signal", facts->exit_signal);
+		json_member_string(json, "signal_name", sys_signal_print(facts->exit_signal, name));
+	} else {
+		json_member_null(json, "signal");
+	}
+	json_object_end(json);
+}
+
+static void engine_and_time(struct json *json, const struct analysis_result *result)
+{
+	json_key(json, "engine");
+	json_object(json);
+	json_member_string(json, "name", result->facts.engine);
+	json_member_string(json, "why", result->facts.engine_why);
+	json_object_end(json);
+	json_member_uint(json, "wall_ns", result->facts.wall_ns);
+	json_member_ns(json, "task_ns", result->task_ns);
+	json_member_ns(json, "untraced_ns_estimate", result->untraced_ns);
+	json_key(json, "time");
+	json_object(json);
+	json_member_ns(json, "user_ns", result->user_ns);
+	json_member_ns(json, "calls_ns", result->calls_ns);
+	json_member_ns(json, "waiting_ns", result->waiting_ns);
+	json_member_ns(json, "stop_ns", result->stop_ns);
+	json_member_bool(json, "rough", result->stop_guessed);
+	json_member_string(json, "source", json_source(result));
+	json_object_end(json);
+}
+
+static void limit(struct json *json, const char *key, uint64_t value)
+{
+	json_key(json, key);
+	if (value == UINT64_MAX)
+		json_string(json, "unlimited");
+	else
+		json_uint(json, value);
+}
+
+static void environment(struct json *json, const struct analysis_environment *began)
+{
+	json_key(json, "environment");
+	json_object(json);
+	if (began->nofile_known) {
+		limit(json, "nofile_soft", began->nofile_soft);
+		limit(json, "nofile_hard", began->nofile_hard);
+	} else {
+		json_member_null(json, "nofile_soft");
+		json_member_null(json, "nofile_hard");
+	}
+	json_member_string(json, "locale", began->env_known && !began->locale ? "C" : began->locale);
+	json_member_string(json, "tz", began->tz);
+	json_key(json, "path_entries");
+	if (began->env_known)
+		json_uint(json, began->path_entries);
+	else
+		json_null(json);
+	json_object_end(json);
+}
+
+static void accounting(struct json *json, const struct analysis_result *result)
+{
+	const struct analysis_facts *facts = &result->facts;
+
+	json_key(json, "accounting");
+	json_object(json);
+	json_member_uint(json, "seen", facts->seen);
+	json_member_uint(json, "delivered", facts->delivered);
+	json_member_uint(json, "lost", facts->lost);
+	json_member_uint(json, "in_flight", facts->in_flight);
+	json_member_uint(json, "marks", facts->marks);
+	json_member_bool(json, "closed", result->closed);
+	json_member_bool(json, "complete", result->complete);
+	json_member_null(json, "scope");
+	json_member_string(json, "why", result->books_why[0] ? result->books_why : NULL);
+	json_member_uint(json, "processes", result->processes);
+	json_member_uint(json, "tasks", result->tasks);
+	json_member_uint(json, "not_followed", facts->not_followed);
+	json_member_uint(json, "let_go", facts->let_go);
+	json_object_end(json);
+}
+
+static void selection(struct json *json, const struct filter *filter)
+{
+	json_key(json, "selection");
+	if (!filter) {
+		json_null(json);
+		return;
+	}
+	json_array(json);
+	for (size_t i = 0; i < filter->said.used; i++)
+		json_string(json, filter->said.at[i]);
+	json_array_end(json);
+}
+
+static void empty(struct json *json, const char *key)
+{
+	json_key(json, key);
+	json_array(json);
+	json_array_end(json);
+}
+
+/* There are no budgets in a run: what can fail it is that it cannot be judged. */
+static void verdict(struct json *json, const struct analysis_result *result)
+{
+	const struct analysis_facts *facts = &result->facts;
+
+	json_key(json, "verdict");
+	json_object(json);
+	json_member_string(json, "state", result->complete ? "passed" : "cannot-judge");
+	json_key(json, "reasons");
+	json_array(json);
+	if (!result->complete)
+		json_printf(json, "the books are not %s: %s", result->closed ? "complete" : "closed",
+			    result->books_why[0] ? result->books_why : "reason not known");
+	json_array_end(json);
+	if (facts->exit_known) {
+		int status = facts->exit_signal ? 128 + facts->exit_signal : facts->exit_status;
+
+		json_member_int(json, "command_status", status);
+		json_member_int(json, "exit_status", status);
+	} else {
+		json_member_null(json, "command_status");
+		json_member_int(json, "exit_status", 0);
+	}
+	json_object_end(json);
+}
+
+static void losses(struct json *json, const struct analysis_facts *facts)
+{
+	json_key(json, "lost_by_call");
+	json_array(json);
+	/* No engine says yet which calls it lost. */
+	if (facts->lost > 0) {
+		json_object(json);
+		json_member_null(json, "name");
+		json_member_uint(json, "count", facts->lost);
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
+static int json_write(FILE *out, const struct analysis_result *result, const struct report_options *options)
+{
+	struct json json;
+
+	(void)options;
+	json_init_file(&json, out);
+	json.lines = 2;
+	json_object(&json);
+	json_member_uint(&json, "schema", SCHEMA);
+	json_member_string(&json, "kind", "run");
+	tool(&json, &result->facts.host);
+	command(&json, result->facts.argv);
+	how_it_ended(&json, &result->facts);
+	engine_and_time(&json, result);
+	environment(&json, &result->environment);
+	accounting(&json, result);
+	selection(&json, result->filter);
+	json_calls(&json, result);
+	json_processes(&json, result);
+	json_findings(&json, result);
+	empty(&json, "budgets");
+	verdict(&json, result);
+	empty(&json, "suppressed");
+	json_regions(&json, result);
+	empty(&json, "rules_not_run");
+	losses(&json, &result->facts);
+	json_warnings(&json, result);
+	json_object_end(&json);
+	return json_done(&json);
+}
+
+const struct reporter reporter_json = {
+	.name = "json",
+	.title = "for programs; docs/json.md says what each name means",
+	.machine = true,
+	.write = json_write,
+};

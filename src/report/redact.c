@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/redact.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+struct redacted {
+	struct analysis_result result; /* its arrays are ours where they differ */
+	struct redact_words words;
+	struct filter filter;
+	VEC(void *) kept; /* all memory, texts and arrays */
+	bool failed;
+};
+
+int redact_parse(const char *list, unsigned *set, struct error *err)
+{
+	static const struct {
+		const char *name;
+		unsigned bit;
+	} names[] = { { "argv", REDACT_ARGV }, { "paths", REDACT_PATHS }, { "users", REDACT_USERS } };
+
+	for (;;) {
+		size_t bytes = strcspn(list, ","), i = 0;
+
+		while (i < sizeof names / sizeof names[0] &&
+		       (strlen(names[i].name) != bytes || memcmp(names[i].name, list, bytes) != 0))
+			i++;
+		if (i == sizeof names / sizeof names[0])
+			return error_set(err, EINVAL, "--redact wants a list of argv, paths and users, not '%.*s'",
+					 (int)(bytes < 80 ? bytes : 80), list);
+		*set |= names[i].bit;
+		if (list[bytes] == '\0')
+			return 0;
+		list += bytes + 1;
+	}
+}
+
+static void *keep(struct redacted *redacted, void *memory)
+{
+	if (!memory || !vec_push(&redacted->kept, memory)) {
+		free(memory);
+		redacted->failed = true;
+		return NULL;
+	}
+	return memory;
+}
+
+static void *copy(struct redacted *redacted, const void *from, size_t count, size_t bytes)
+{
+	void *to = keep(redacted, calloc(count ? count : 1, bytes));
+
+	if (to && count > 0)
+		memcpy(to, from, count * bytes);
+	return to;
+}
+
+static char *keep_buf(struct redacted *redacted, struct buf *buf)
+{
+	char *text = buf_steal(buf);
+
+	buf_done(buf);
+	text = keep(redacted, text);
+	return text;
+}
+
+static char *path(struct redacted *redacted, const char *from)
+{
+	struct buf buf = BUF_INIT;
+
+	if (!from)
+		return NULL;
+	/* "(other programs)" is ours. */
+	if (*from == '(')
+		(void)buf_puts(&buf, from);
+	else
+		redact_path(&redacted->words, &buf, from, strlen(from));
+	return keep_buf(redacted, &buf);
+}
+
+static char *prose(struct redacted *redacted, const char *from)
+{
+	struct buf buf = BUF_INIT;
+
+	if (!from)
+		return NULL;
+	redact_prose(&redacted->words, &buf, from);
+	return keep_buf(redacted, &buf);
+}
+
+static char *names(struct redacted *redacted, const char *from)
+{
+	struct buf buf = BUF_INIT;
+
+	if (!from)
+		return NULL;
+	if (redacted->words.set & REDACT_PATHS)
+		redact_names(&redacted->words, &buf, from);
+	else
+		redact_prose(&redacted->words, &buf, from);
+	return keep_buf(redacted, &buf);
+}
+
+static char **command(struct redacted *redacted, char *const *argv)
+{
+	size_t count = 0;
+	char **to;
+
+	while (argv[count])
+		count++;
+	to = keep(redacted, calloc(count + 1, sizeof *to));
+	for (size_t i = 0; to && i < count; i++) {
+		struct buf buf = BUF_INIT;
+
+		redact_argument(&redacted->words, &buf, argv[i], strlen(argv[i]), i == 0);
+		to[i] = keep_buf(redacted, &buf);
+		if (!to[i])
+			return NULL;
+	}
+	return to;
+}
+
+static char *join(char *const *argv)
+{
+	struct buf buf = BUF_INIT;
+	char *text;
+
+	for (size_t i = 0; argv && argv[i]; i++) {
+		if (i > 0)
+			(void)buf_putc(&buf, ' ');
+		(void)text_shell_word(&buf, argv[i], strlen(argv[i]), true);
+	}
+	text = buf_steal(&buf);
+	buf_done(&buf);
+	return text;
+}
+
+/* "TZ=:/etc/localtime find d1k": only with the command of the run in it is it
+ * known which words are whose. */
+static char *try_now(struct redacted *redacted, const char *from, char *const *argv)
+{
+	char *before = join(argv), *after = join(redacted->result.facts.argv);
+	const char *at = from && before && *before ? strstr(from, before) : NULL;
+	struct buf buf = BUF_INIT;
+	char *result = NULL;
+
+	if (at && after) {
+		(void)buf_add(&buf, from, (size_t)(at - from));
+		(void)buf_puts(&buf, after);
+		(void)buf_puts(&buf, at + strlen(before));
+		result = keep_buf(redacted, &buf);
+	}
+	free(before);
+	free(after);
+	return result;
+}
+
+static void remedies(struct redacted *redacted, struct verdict_finding *verdict, const struct finding *from,
+		     struct finding *to, char *const *argv)
+{
+	struct finding_remedy *remedies = copy(redacted, from->remedies.at, from->remedies.used, sizeof *remedies);
+	struct verdict_remedy *verdicts = copy(redacted, verdict->remedies, verdict->remedy_count, sizeof *verdicts);
+
+	if (!remedies || !verdicts)
+		return;
+	to->remedies.at = remedies;
+	for (size_t i = 0; i < from->remedies.used; i++) {
+		remedies[i].text = prose(redacted, remedies[i].text);
+		remedies[i].changes = prose(redacted, remedies[i].changes);
+		remedies[i].command = try_now(redacted, remedies[i].command, argv);
+	}
+	for (size_t i = 0; i < verdict->remedy_count; i++)
+		verdicts[i].remedy = &remedies[verdicts[i].remedy - from->remedies.at];
+	verdict->remedies = verdicts;
+}
+
+static void finding_parts(struct redacted *redacted, const struct finding *from, struct finding *to)
+{
+	struct finding_cost *costs = copy(redacted, from->costs.at, from->costs.used, sizeof *costs);
+	struct finding_site *sites = copy(redacted, from->sites.at, from->sites.used, sizeof *sites);
+	char **samples = copy(redacted, from->samples.at, from->samples.used, sizeof *samples);
+	char **notes = copy(redacted, from->notes.at, from->notes.used, sizeof *notes);
+
+	if (!costs || !sites || !samples || !notes)
+		return;
+	for (size_t i = 0; i < from->costs.used; i++)
+		costs[i].detail = names(redacted, costs[i].detail);
+	for (size_t i = 0; i < from->sites.used; i++)
+		sites[i].module = path(redacted, sites[i].module);
+	for (size_t i = 0; i < from->samples.used; i++)
+		samples[i] = prose(redacted, samples[i]);
+	for (size_t i = 0; i < from->notes.used; i++)
+		notes[i] = prose(redacted, notes[i]);
+	to->costs.at = costs;
+	to->sites.at = sites;
+	to->samples.at = samples;
+	to->notes.at = notes;
+}
+
+static void findings(struct redacted *redacted, const struct analysis_result *from)
+{
+	struct verdict_finding *to = copy(redacted, from->findings, from->finding_count, sizeof *to);
+
+	redacted->result.findings = to;
+	for (size_t i = 0; to && i < from->finding_count; i++) {
+		const struct finding *old = from->findings[i].finding;
+		struct finding *new = copy(redacted, old, 1, sizeof *new);
+
+		if (!new)
+			return;
+		new->exe = path(redacted, old->exe);
+		new->what = prose(redacted, old->what);
+		new->where = names(redacted, old->where);
+		new->object = names(redacted, old->object);
+		finding_parts(redacted, old, new);
+		remedies(redacted, &to[i], old, new, from->facts.argv);
+		to[i].finding = new;
+		to[i].library = path(redacted, to[i].library);
+	}
+}
+
+static void process_argv(struct redacted *redacted, struct verdict_process *process)
+{
+	const char *at = process->argv, *end = at ? at + process->argv_bytes : NULL;
+	struct buf buf = BUF_INIT;
+	bool first = true;
+
+	if (!at)
+		return;
+	while (at < end) {
+		size_t bytes = strnlen(at, (size_t)(end - at));
+
+		redact_argument(&redacted->words, &buf, at, bytes, first);
+		(void)buf_putc(&buf, '\0');
+		at += bytes + 1;
+		first = false;
+	}
+	process->argv_bytes = buf.bytes;
+	process->argv = keep_buf(redacted, &buf);
+}
+
+static void processes(struct redacted *redacted, const struct analysis_result *from)
+{
+	struct verdict_process *to = copy(redacted, from->by_process.items, from->by_process.count, sizeof *to);
+
+	redacted->result.by_process.items = to;
+	for (size_t i = 0; to && i < from->by_process.count; i++) {
+		struct verdict_program *programs =
+			copy(redacted, to[i].programs, to[i].program_count, sizeof *programs);
+
+		to[i].exe = path(redacted, to[i].exe);
+		process_argv(redacted, &to[i]);
+		for (size_t k = 0; programs && k < to[i].program_count; k++)
+			programs[k].exe = path(redacted, programs[k].exe);
+		to[i].programs = programs;
+	}
+}
+
+static void facts(struct redacted *redacted, const struct analysis_result *from)
+{
+	struct analysis_facts *to = &redacted->result.facts;
+
+	if (from->facts.argv)
+		to->argv = command(redacted, from->facts.argv);
+	for (size_t i = 0; i < sizeof to->warnings / sizeof to->warnings[0] && to->warnings[i]; i++)
+		to->warnings[i] = prose(redacted, to->warnings[i]);
+	redacted->result.environment.tz = prose(redacted, from->environment.tz);
+	if (!from->filter)
+		return;
+	redacted->filter = *from->filter;
+	redacted->filter.said.at = copy(redacted, from->filter->said.at, from->filter->said.used, sizeof(char *));
+	for (size_t i = 0; redacted->filter.said.at && i < from->filter->said.used; i++) {
+		char *said = redacted->filter.said.at[i];
+		struct buf buf = BUF_INIT;
+
+		if (strncmp(said, "-P ", 3) != 0)
+			continue;
+		(void)buf_puts(&buf, "-P ");
+		redact_path(&redacted->words, &buf, said + 3, strlen(said + 3));
+		redacted->filter.said.at[i] = keep_buf(redacted, &buf);
+	}
+	redacted->result.filter = &redacted->filter;
+}
+
+struct redacted *redact_result(const struct analysis_result *result, unsigned set)
+{
+	struct redacted *redacted = calloc(1, sizeof *redacted);
+
+	if (!redacted)
+		return NULL;
+	redact_words_init(&redacted->words, set);
+	redacted->result = *result;
+	/* It knows all names. */
+	redacted->result.model = NULL;
+	facts(redacted, result);
+	findings(redacted, result);
+	processes(redacted, result);
+	if (redacted->failed) {
+		redacted_free(redacted);
+		return NULL;
+	}
+	return redacted;
+}
+
+const struct analysis_result *redacted_result(const struct redacted *redacted)
+{
+	return &redacted->result;
+}
+
+void redacted_free(struct redacted *redacted)
+{
+	if (!redacted)
+		return;
+	for (size_t i = 0; i < redacted->kept.used; i++)
+		free(redacted->kept.at[i]);
+	vec_done(&redacted->kept);
+	free(redacted);
+}
