@@ -100,6 +100,36 @@ static int follow_links(struct output *output, struct error *err)
 	return 0;
 }
 
+/* "fd:3": ours alone from now on, but for the three that all programs have. */
+static int open_number(struct output *output, const char *path, struct error *err)
+{
+	char *end;
+	long number;
+	int fd, flags;
+
+	errno = 0;
+	number = strtol(path + 3, &end, 10);
+	if (path[3] < '0' || path[3] > '9' || *end != '\0' || errno != 0 || number > INT_MAX)
+		return error_set(err, EINVAL, "%s: fd: wants the number of an open descriptor", path);
+	flags = fcntl((int)number, F_GETFL);
+	if (flags < 0)
+		return error_set(err, EBADF, "%s: descriptor %ld is not open", path, number);
+	if ((flags & O_ACCMODE) == O_RDONLY)
+		return error_set(err, EBADF, "%s: descriptor %ld is open for reading only", path, number);
+	fd = fcntl((int)number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	if (fd >= 0 && number > STDERR_FILENO)
+		(void)fcntl((int)number, F_SETFD, FD_CLOEXEC);
+	output->stream = fd >= 0 ? fdopen(fd, "w") : NULL;
+	if (!output->stream) {
+		int code = errno;
+
+		if (fd >= 0)
+			(void)close(fd);
+		return error_errno(err, code, "%s", path);
+	}
+	return 0;
+}
+
 int output_open(struct output *output, const char *path, struct error *err)
 {
 	struct stat st;
@@ -112,6 +142,8 @@ int output_open(struct output *output, const char *path, struct error *err)
 	output->path = strdup(path);
 	if (!output->path)
 		return error_errno(err, ENOMEM, "%s", path);
+	if (strncmp(path, "fd:", 3) == 0)
+		return open_number(output, path, err);
 	r = follow_links(output, err);
 	if (r < 0)
 		return r;

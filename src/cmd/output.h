@@ -2,7 +2,8 @@
 /*
  * Where a report goes.  Opened close-on-exec before the command starts; a
  * regular file is written beside its name and renamed into place, pipes and
- * devices are written to as they are.
+ * devices are written to as they are, and so is the open descriptor that
+ * "fd:N" names.
  */
 #ifndef SYSCULL_CMD_OUTPUT_H
 #define SYSCULL_CMD_OUTPUT_H

@@ -18,7 +18,8 @@
 #include "base/text.h"
 #include "base/tty.h"
 #include "cmd/cmd.h"
-#include "cmd/output.h"
+#include "cmd/formats.h"
+#include "cmd/host.h"
 #include "cmd/signals.h"
 #include "engine/engine.h"
 #include "report/reporter.h"
@@ -27,17 +28,22 @@
 #define PIDS_MAX 64
 #define TASK_LIMIT 4096
 
-enum { OPT_BY = 256, OPT_ENGINE, OPT_PIN, OPT_COLOR, OPT_TASK_LIMIT };
+enum { OPT_BY = 256, OPT_FAILED, OPT_FORMAT, OPT_REDACT, OPT_ENGINE, OPT_PIN, OPT_COLOR, OPT_TASK_LIMIT };
 
 static const struct opt run_options[] = {
+	{ 'e', "trace", "EXPR", "look at these calls only: names, %classes, @families, !not" },
 	{ 'o', "output", "FILE", "write the report to FILE instead of stderr" },
 	{ 'p', "attach", "PID", "watch a running process until INT (repeatable)" },
+	{ 'P', "path", "PATH", "look at calls on PATH only (repeatable)" },
 	{ 'q', "quiet", NULL, "print nothing unless there is something worth fixing" },
 	{ 'v', "verbose", NULL, "all findings in full, all calls" },
 	{ OPT_BY, "by", "WHAT", "region: a table of what was called between marks" },
 	{ OPT_COLOR, "color", "WHEN", "auto, always or never" },
 	{ OPT_ENGINE, "engine", "NAME", "auto or ptrace" },
+	{ OPT_FAILED, "failed", NULL, "look at failed calls only" },
+	{ OPT_FORMAT, "format", "FORMAT", "text or json, or FORMAT=FILE (repeatable)" },
 	{ OPT_PIN, "pin", "WHEN", "share a CPU with a command of one task: auto, always, never" },
+	{ OPT_REDACT, "redact", "LIST", "hash what LIST names: argv, paths, users" },
 	{ OPT_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096); more run untraced" },
 	{ 'h', "help", NULL, "this text" },
 	{ 'V', "version", NULL, "print the version" },
@@ -53,6 +59,8 @@ struct run_settings {
 	uint32_t task_limit;
 	pid_t pids[PIDS_MAX];
 	size_t pid_count;
+	struct formats formats;
+	struct filter filter;
 };
 
 static int parse_number(const char *what, const char *text, long most, long *ret, struct error *err)
@@ -86,6 +94,10 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 	int when = 0, r;
 
 	switch (letter) {
+	case 'e':
+		return filter_add_calls(&s->filter, value, err);
+	case 'P':
+		return filter_add_path(&s->filter, value, err);
 	case 'o':
 		s->output = value;
 		return 0;
@@ -121,6 +133,12 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 		r = parse_when("--pin", value, &when, err);
 		s->pin = (enum engine_pin)when;
 		return r;
+	case OPT_FAILED:
+		return filter_set_failed(&s->filter, err);
+	case OPT_FORMAT:
+		return formats_add(&s->formats, value, err);
+	case OPT_REDACT:
+		return redact_parse(value, &s->formats.redact, err);
 	case OPT_ENGINE:
 		s->engine = value;
 		return 0;
@@ -244,20 +262,27 @@ static int pass_on(const struct engine_exit *end)
 	return 128 + end->signal; /* signals that cannot end us */
 }
 
-static int report(const struct run_settings *s, struct output *output, const struct analysis *analysis,
-		  struct error *err)
+static int report(struct run_settings *s, const struct analysis *analysis, struct error *err)
 {
 	struct report_options options = { .verbose = s->verbose, .quiet = s->quiet, .by_region = s->by_region };
-	const struct analysis_result *result = analysis_result(analysis);
-	const struct reporter *reporter = reporter_by_name("text");
-	int r;
 
-	options.tty = tty_of(output_fd(output), s->color);
-	r = reporter->write(output_stream(output), result, &options);
-	if (r < 0)
-		return error_errno(err, -r, "writing the report%s%s", output->path ? " to " : "",
-				   output->path ? output->path : "");
-	return 0;
+	return formats_write(&s->formats, analysis_result(analysis), &options, s->color, err);
+}
+
+/* What the report leaves out. */
+static void add_selection(const struct filter *filter, struct buf *text, struct analysis_facts *facts)
+{
+	size_t used = 0;
+
+	if (!filter_active(filter))
+		return;
+	(void)buf_puts(text, "calls and findings are narrowed by");
+	for (size_t i = 0; i < filter->said.used; i++)
+		(void)buf_printf(text, "%s %s", i ? "," : "", filter->said.at[i]);
+	while (facts->warnings[used])
+		used++;
+	if (used + 1 < sizeof facts->warnings / sizeof facts->warnings[0])
+		facts->warnings[used] = buf_text(text);
 }
 
 static int exit_for(const struct error *err)
@@ -269,7 +294,7 @@ static int exit_for(const struct error *err)
 	return EXIT_OURS;
 }
 
-static int run(const struct run_settings *s, char **argv)
+static int run(struct run_settings *s, char **argv)
 {
 	struct analysis *analysis = NULL;
 	const struct engine_ops *ops = NULL;
@@ -278,7 +303,7 @@ static int run(const struct run_settings *s, char **argv)
 	struct engine_stats stats = { 0 };
 	struct engine_exit end = { 0 };
 	struct engine_spec spec = { 0 };
-	struct output output = OUTPUT_INIT;
+	struct buf selection = BUF_INIT;
 	struct error err = { 0 };
 	char why[160];
 	char *program = NULL;
@@ -292,9 +317,10 @@ static int run(const struct run_settings *s, char **argv)
 			status = exit_for(&err);
 	}
 	if (r == 0)
-		r = output_open(&output, s->output, &err);
+		r = formats_open(&s->formats, s->output, true, s->pid_count ? NULL : rule_base_name(argv[0]), &err);
 	if (r == 0)
-		r = analysis_new(&(struct analysis_spec){ .packages = package_book_new(PACKAGE_DATABASE,
+		r = analysis_new(&(struct analysis_spec){ .filter = &s->filter,
+							  .packages = package_book_new(PACKAGE_DATABASE,
 										       package_system_merged()) },
 				 &analysis, &err);
 	if (r < 0)
@@ -327,13 +353,13 @@ static int run(const struct run_settings *s, char **argv)
 	facts.engine = ops->name;
 	facts.engine_why = why;
 	facts.argv = spec.argv;
+	facts.host = host_of_this();
 	fill_facts(&facts, &stats, &end);
+	add_selection(&s->filter, &selection, &facts);
 	ops->stop(engine);
 	r = analysis_finish(analysis, &facts, &err);
 	if (r == 0)
-		r = report(s, &output, analysis, &err);
-	if (r == 0)
-		r = output_close(&output, &err);
+		r = report(s, analysis, &err);
 	signals_give_back();
 	if (r < 0) {
 		log_error(&err);
@@ -353,7 +379,8 @@ static int run(const struct run_settings *s, char **argv)
 out:
 	if (err.code != 0)
 		log_error(&err);
-	output_discard(&output);
+	formats_discard(&s->formats);
+	buf_done(&selection);
 	analysis_free(analysis);
 	free(program);
 	return status;
@@ -363,10 +390,11 @@ static int run_main(const struct command *command, int argc, char **argv)
 {
 	struct run_settings s = { .task_limit = TASK_LIMIT };
 	struct error err = { 0 };
-	int first;
+	int first, status;
 
 	if (opt_parse(argc, argv, command->options, set_option, &s, &first, &err) < 0) {
 		log_error(&err);
+		filter_done(&s.filter);
 		return EXIT_OURS;
 	}
 	if (s.help) {
@@ -385,7 +413,9 @@ static int run_main(const struct command *command, int argc, char **argv)
 		log_line("no command given; try: syscull run -- ls -l");
 		return EXIT_OURS;
 	}
-	return run(&s, argv + first);
+	status = run(&s, argv + first);
+	filter_done(&s.filter);
+	return status;
 }
 
 const struct command command_run = {

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Which reports are written, and where to: --format and -o together.  All
+ * files are opened before the command starts, so that a wrong name costs
+ * nothing, and all are written at its end.
+ */
+#ifndef SYSCULL_CMD_FORMATS_H
+#define SYSCULL_CMD_FORMATS_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/tty.h"
+#include "cmd/output.h"
+#include "report/redact.h"
+#include "report/reporter.h"
+
+#define FORMATS_MAX 16
+
+struct formats {
+	struct format {
+		const struct reporter *reporter;
+		const char *target; /* NULL: not said */
+		struct output output;
+	} at[FORMATS_MAX];
+	unsigned count;
+	unsigned redact; /* REDACT_… */
+};
+
+/* --format NAME or NAME=FILE. */
+int formats_add(struct formats *formats, const char *value, struct error *err);
+/*
+ * Opens everything.  `output` is -o or NULL; without any format it is a text
+ * report.  `live`: stdout belongs to a command, so that formats for programs
+ * need a file.  `name` is the command's, for %n.
+ */
+int formats_open(struct formats *formats, const char *output, bool live, const char *name, struct error *err);
+/* Writes and closes all of them: one line about each that fails, and the
+ * first error. */
+int formats_write(struct formats *formats, const struct analysis_result *result, struct report_options *options,
+		  enum tty_color color, struct error *err);
+void formats_discard(struct formats *formats);
+
+#endif
