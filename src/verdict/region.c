@@ -92,8 +92,9 @@ int region_mark(struct region_book *book, const struct event_call *mark, const s
 	size_t bytes = path ? path->bytes : 0;
 	struct region *region;
 
+	/* A mark whose name could not be read begins nothing. */
 	if (!name || bytes <= sizeof PREFIX - 1)
-		return -EINVAL;
+		return 0;
 	if (book->regions.used == 0 && begin(book, before) < 0)
 		return -ENOMEM;
 	name += sizeof PREFIX - 1;

@@ -38,6 +38,7 @@ struct region_book {
 void region_init(struct region_book *book);
 void region_done(struct region_book *book);
 /* Takes the record of a mark: 0 or -ENOMEM (the present region goes on).
+ * One without a readable name is ignored.
  * What was counted before the first one is the region "". */
 int region_mark(struct region_book *book, const struct event_call *mark, const struct tally *before);
 /* For every call once there are regions. */
