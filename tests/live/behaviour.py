@@ -5,7 +5,7 @@
 Compared are stdout, stderr (the report goes to a file), the status or signal,
 and the files that are left.  Under us the books must also close.
 
-usage: behaviour.py [CASE...]
+usage: behaviour.py [--pin=WHEN] [CASE...]
 
 SYSCULL_BEHAVE is the program of tests/live/programs.
 """
@@ -85,6 +85,7 @@ CASES = {
     # processes
     "vfork": (b("vfork"), {}),
     "spawn": (b("spawn"), {}),
+    "churn": (b("churn"), {}),
     "forks": (b("forks", "200"), {}),
     "thread-exec": (b("thread-exec"), {}),
     "leader-exits": (b("leader-exits"), {}),
@@ -177,10 +178,10 @@ def run(case, cwd, prefix):
     return {"status": done.returncode, "stdout": done.stdout, "stderr": done.stderr, "fds": listed, "files": left}
 
 
-def compare(case, cwd, reports):
+def compare(case, cwd, reports, options):
     path = os.path.join(reports, case)
     plain = run(case, cwd, [])
-    ours = run(case, cwd, [live.SYSCULL, "run", "-v", "-o", path, "--"])
+    ours = run(case, cwd, [live.SYSCULL, "run", "-v", *options, "-o", path, "--"])
     bad = [f"{what}: {ours[what]!r:.300} under us, {plain[what]!r:.300} without"
            for what in plain if plain[what] != ours[what]]
     try:
@@ -205,14 +206,14 @@ def main():
         with open(os.path.join(cwd, "plain"), "w", encoding="ascii") as f:
             f.write('echo "script: $# $1 $2"\nexit 6\n')
         os.chmod(f.name, 0o755)
-        for case in sys.argv[1:] or CASES:
+        for case in [word for word in sys.argv[1:] if word[0] != "-"] or CASES:
             argv, special = CASES[case]
             if special.get("root") and os.geteuid() != 0:
                 print(f"{case}: only for root")
             elif "/" not in argv[0] and argv[0] != "plain" and not live.have(argv[0]):
                 print(f"{case}: no {argv[0]} here")
             else:
-                bad += compare(case, cwd, reports)
+                bad += compare(case, cwd, reports, [word for word in sys.argv[1:] if word[0] == "-"])
     finally:
         shutil.rmtree(cwd, ignore_errors=True)
         shutil.rmtree(reports, ignore_errors=True)

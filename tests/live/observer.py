@@ -87,7 +87,8 @@ def main():
             "shell": ["bash", "-c", "for i in $(seq 10); do x=$(echo $i | sed s/1/2/); done"],
             "python3": [live.PYTHON, "-c", "import json, subprocess; subprocess.run(['true'])"],
             "git": ["git", "status", "--short"],
-            "threads": [os.environ["SYSCULL_THREADS"]],
+            "threads": [os.environ.get("SYSCULL_THREADS", "")],
+            "churn": [os.environ.get("SYSCULL_BEHAVE", ""), "churn"],
             "make": ["make", "-B", "-j2", "-f", "mk"],
             "tar": ["tar", "czf", "x.tgz", "d1k"],
         }

@@ -167,6 +167,52 @@ static int killed_child(int argc, char **argv)
 	return wait_for(pid);
 }
 
+static void *nothing(void *unused)
+{
+	return unused;
+}
+
+static void *make_threads(void *unused)
+{
+	for (int i = 0; i < 200; i++) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, nothing, NULL) == 0)
+			(void)pthread_join(thread, NULL);
+	}
+	return unused;
+}
+
+static void *make_processes(void *unused)
+{
+	for (int i = 0; i < 60; i++) {
+		pid_t pid = i % 2 ? vfork() : fork();
+		int status;
+
+		if (pid == 0) {
+			if (i % 3 == 0)
+				(void)execl("/bin/true", "true", NULL);
+			_exit(0);
+		}
+		(void)waitpid(pid, &status, 0);
+	}
+	return unused;
+}
+
+/* Four threads that make threads and processes all the time. */
+static int churn(int argc, char **argv)
+{
+	pthread_t thread[4];
+
+	(void)argc;
+	(void)argv;
+	for (int i = 0; i < 4; i++)
+		(void)pthread_create(&thread[i], NULL, i % 2 ? make_threads : make_processes, NULL);
+	for (int i = 0; i < 4; i++)
+		(void)pthread_join(thread[i], NULL);
+	return 0;
+}
+
 const struct behave behave_tasks[] = {
 	{ "vfork", vforked }, { "spawn", spawned }, { "thread-exec", thread_exec },   { "leader-exits", leader_exits },
 	{ "job", job },	      { "forks", forks },   { "killed-child", killed_child }, { NULL, NULL },
