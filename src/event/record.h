@@ -27,6 +27,7 @@ enum event_type {
 	EVENT_EXEC, /* a task runs another program */
 	EVENT_EXIT, /* a task ended, or we let go of it */
 	EVENT_LOST, /* records were lost here */
+	EVENT_CLOCK, /* how much of a CPU a task has had so far */
 };
 
 /* Every record starts with this. */
@@ -169,6 +170,28 @@ struct event_exit {
 	uint64_t run_ns; /* time on a CPU, stops of ours included; 0 unknown */
 	uint64_t user_ns; /* between calls, from release to next stop */
 	uint64_t user_gaps; /* number of such stretches in user_ns */
+};
+
+enum event_clock_at {
+	EVENT_CLOCK_ENTER, /* a call begins; its record is still to come */
+	EVENT_CLOCK_RETURN, /* a call has ended; its record comes next */
+	EVENT_CLOCK_OTHER, /* in between: a fork, a new image, the end */
+};
+
+/*
+ * EVENT_CLOCK: a task's account at a moment when it did not run.  All numbers
+ * are of its whole life.  Comes now and then, and where a task begins or ends
+ * to depend on another; an engine that has no such account makes none.
+ */
+struct event_clock {
+	struct event_head head;
+	uint64_t run_ns; /* on a CPU, its side of our stops included */
+	uint64_t queue_ns; /* ready to run, but others ran */
+	uint64_t turns; /* times that it was given a CPU */
+	uint64_t wall_ns; /* from each release to the next stop */
+	uint64_t stops; /* of ours, this one included */
+	uint32_t at; /* enum event_clock_at */
+	uint32_t pad;
 };
 
 struct event_lost {

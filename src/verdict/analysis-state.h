@@ -7,6 +7,7 @@
 #include "verdict/analysis.h"
 #include "verdict/region.h"
 #include "verdict/time.h"
+#include "verdict/untraced.h"
 
 /* The calls that a filter lets through. */
 struct analysis_shown {
@@ -21,6 +22,7 @@ struct analysis {
 	struct package_book *packages;
 	struct tally tally;
 	struct time_book time;
+	struct untraced untraced;
 	struct region_book regions;
 	struct analysis_shown *shown; /* NULL without a filter */
 	struct process_book processes;

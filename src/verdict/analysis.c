@@ -130,6 +130,7 @@ int analysis_new(const struct analysis_spec *spec, struct analysis **ret, struct
 	}
 	tally_init(&analysis->tally);
 	time_init(&analysis->time);
+	untraced_init(&analysis->untraced);
 	region_init(&analysis->regions);
 	process_init(&analysis->processes);
 	analysis->items = MODEL_ITEMS;
@@ -169,6 +170,7 @@ void analysis_free(struct analysis *analysis)
 	vec_done(&analysis->env);
 	tally_done(&analysis->tally);
 	time_done(&analysis->time);
+	untraced_done(&analysis->untraced);
 	region_done(&analysis->regions);
 	process_done(&analysis->processes);
 	analysis_shown_free(analysis->shown);
@@ -239,8 +241,12 @@ int analysis_feed(struct analysis *analysis, const struct event_head *head)
 	}
 	if (head->type == EVENT_EXIT)
 		time_add_exit(&analysis->time, (const struct event_exit *)head);
-	if (head->type != EVENT_CALL)
+	if (head->type != EVENT_CALL) {
+		untraced_feed(&analysis->untraced, head, CALL_unknown, 0);
 		return r;
+	}
+	untraced_feed(&analysis->untraced, head, view.call ? view.id : event_call_id(call),
+		      view.call ? view.err : event_call_errno(call));
 	if (head->flags & EVENT_F_MARK) {
 		s = region_mark(&analysis->regions, call, &analysis->tally);
 		return r < 0 ? r : s;

@@ -152,19 +152,17 @@ static int list_regions(struct analysis *analysis)
 	return 0;
 }
 
-static double untraced_ns(const struct analysis_result *result, const struct time_result *time)
+/* The tree cannot be faster than its work on all CPUs, nor slower than it was. */
+static double untraced_ns(const struct analysis_result *result, const struct untraced_result *untraced)
 {
-	double wall_ns = (double)result->facts.wall_ns, least = time->root_ns, ns;
+	double wall_ns = (double)result->facts.wall_ns, ns = untraced->ns;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (result->tasks <= 1) {
+	/* One task without a clock: its parts are known better than its whole. */
+	if (!untraced->clocked && result->tasks <= 1)
 		ns = result->task_ns + result->waiting_ns;
-	} else {
-		if (cpus > 0 && result->task_ns / (double)cpus > least)
-			least = result->task_ns / (double)cpus;
-		ns = wall_ns - time->stops_ns;
-		ns = ns < least ? least : ns;
-	}
+	if (cpus > 0 && ns < result->task_ns / (double)cpus)
+		ns = result->task_ns / (double)cpus;
 	return wall_ns > 0 && ns > wall_ns ? wall_ns : ns;
 }
 
@@ -173,19 +171,25 @@ static int judge_time(struct analysis *analysis)
 	struct analysis_result *result = &analysis->result;
 	size_t rows = analysis->tally.rows.used;
 	double *row_ns = calloc(rows ? rows : 1, sizeof *row_ns);
+	struct untraced_result untraced;
 	struct time_result time;
 	int r;
 
 	if (!row_ns)
 		return -ENOMEM;
 	time_judge(&analysis->time, &analysis->tally, result->prices, &time, row_ns);
+	untraced_judge(&analysis->untraced, result->prices, &untraced);
 	result->stop_ns = time.stop_ns;
 	result->stop_guessed = time.stop_guessed;
 	result->calls_ns = time.calls_ns;
 	result->user_ns = time.user_ns;
-	result->waiting_ns = time.waiting_ns;
 	result->task_ns = time.task_ns;
-	result->untraced_ns = untraced_ns(result, &time);
+	result->waiting_ns = !untraced.clocked && result->tasks <= 1 ? time.waiting_ns : untraced.wait_ns;
+	if (untraced.clocked) {
+		result->task_ns = untraced.work_ns > time.calls_ns ? untraced.work_ns : time.calls_ns;
+		result->user_ns = result->task_ns - time.calls_ns;
+	}
+	result->untraced_ns = untraced_ns(result, &untraced);
 	result->by_call = list_calls(&analysis->tally, row_ns);
 	result->by_call_count = result->by_call ? rows : 0;
 	r = result->by_call ? list_regions(analysis) : -ENOMEM;

@@ -122,6 +122,20 @@ static double component_ns(struct price_book *book)
 	return (deep->ns - near->ns) / (deep->components - near->components);
 }
 
+struct price price_of_probe(struct price_book *book, enum probe_id id)
+{
+	const struct known_price *known;
+
+	if (book->is_fixed)
+		return price_fixed_of(book, CALL_unknown, 0, 0);
+	known = ask(book, id);
+	return (struct price){ .ns = known->ns,
+			       .low_ns = known->low_ns,
+			       .high_ns = known->high_ns,
+			       .source = PRICE_CALIBRATED,
+			       .probe = probe_name(id) };
+}
+
 struct price price_of(struct price_book *book, enum sys_call_id call, int err, double components)
 {
 	const struct known_price *known;

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "sys/sys.h"
+#include "verdict/probe.h"
 
 struct price_book;
 
@@ -46,5 +47,7 @@ void price_book_free(struct price_book *book);
  * at last by a null call.  Blocking time is never part of a price.
  */
 struct price price_of(struct price_book *book, enum sys_call_id call, int err, double components);
+/* The price of the call that a loop stands for (verdict/probe.h), on its own path. */
+struct price price_of_probe(struct price_book *book, enum probe_id id);
 
 #endif

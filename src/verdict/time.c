@@ -9,8 +9,7 @@
 #define FLAGS_WITHOUT_TIME \
 	(EVENT_F_UNFINISHED | EVENT_F_KILLED | EVENT_F_NO_ENTER | EVENT_F_BEFORE_ATTACH | EVENT_F_RESTARTED)
 
-/* Cheap whatever they are asked, and they never sleep. */
-static bool is_cheap(enum sys_call_id id)
+bool time_is_cheap(enum sys_call_id id)
 {
 	static const uint16_t cheap[] = { CALL_close,	  CALL_lseek,	CALL_fstat,	     CALL_rt_sigaction,
 					  CALL_fcntl,	  CALL_getpid,	CALL_rt_sigprocmask, CALL_mprotect,
@@ -24,7 +23,7 @@ static bool is_cheap(enum sys_call_id id)
 	return false;
 }
 
-static bool can_block(enum sys_call_id id)
+bool time_can_block(enum sys_call_id id)
 {
 	static const uint16_t others[] = { CALL_sendfile,	 CALL_splice,	    CALL_tee,
 					   CALL_vmsplice,	 CALL_fcntl,	    CALL_ioctl,
@@ -104,7 +103,7 @@ int time_add_call(struct time_book *book, const struct tally_row *row, const str
 	book->rows.at[row->index].count[class]++;
 	book->rows.at[row->index].sum_ns[class] += call->duration_ns;
 	book->timed++;
-	if (is_cheap(row->id))
+	if (time_is_cheap(row->id))
 		add_sample(book, row->id, err, call->duration_ns);
 	return 0;
 }
@@ -204,7 +203,7 @@ double time_of_row(const struct time_book *book, const struct tally *tally, cons
 	}
 	if (slow == 0)
 		return ns;
-	if (can_block(row->id)) {
+	if (time_can_block(row->id)) {
 		*waiting_ns += slow_sum_ns - (double)slow * (stop_ns + price_ns);
 		return ns;
 	}

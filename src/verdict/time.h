@@ -68,6 +68,11 @@ struct time_result {
 	double stops_ns; /* all stops together */
 };
 
+/* Cheap whatever it is asked, and it never sleeps. */
+bool time_is_cheap(enum sys_call_id id);
+/* May wait for somebody else: what it takes longer is not its price. */
+bool time_can_block(enum sys_call_id id);
+
 void time_init(struct time_book *book);
 void time_done(struct time_book *book);
 /* `row` as tally_add gave it. -ENOMEM: this duration is not known. */

@@ -180,6 +180,7 @@ static void leave(struct engine_pt *e, struct task *task, const struct __ptrace_
 	task->in_call = false;
 	count_children(e, task, ret, true);
 	note_blind_spots(e, task, ret);
+	clock_return(e, task, seen_ns);
 
 	call = begin_record(e, task);
 	if (call) {
@@ -233,8 +234,10 @@ void call_stop(struct engine_pt *e, struct task *task, uint64_t seen_ns)
 	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
 		/* What the child does between fork and its execve is ours. */
 		if (!task->starting ||
-		    sys_call_id(arch_of(info.arch, info.entry.nr), (int32_t)info.entry.nr) == CALL_execve)
+		    sys_call_id(arch_of(info.arch, info.entry.nr), (int32_t)info.entry.nr) == CALL_execve) {
 			enter(e, task, &info, seen_ns);
+			clock_enter(e, task, seen_ns);
+		}
 	} else if (info.op == PTRACE_SYSCALL_INFO_EXIT) {
 		if (!task->starting || task->in_call)
 			leave(e, task, &info, seen_ns);

@@ -110,14 +110,14 @@ static int run_to_exec(struct engine_pt *e, int why_fd, const char *program, str
 	int code = 0;
 
 	while (!e->started && !e->root_ended && !e->stats.aborted) {
-		int status;
-		pid_t tid = waitpid(-1, &status, __WALL);
+		struct stop stop;
+		pid_t tid = engine_wait(e, -1, __WALL, &stop);
 
 		if (tid < 0 && errno == EINTR)
 			continue;
 		if (tid < 0)
 			return error_errno(err, errno, "waiting for the command");
-		stop_handle(e, tid, status, clock_now_ns());
+		stop_handle(e, &stop);
 	}
 	if (e->started)
 		return 0;

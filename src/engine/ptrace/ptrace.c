@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,6 +91,7 @@ void engine_task_end(struct engine_pt *e, struct task *task, uint32_t how, uint3
 	}
 	if (task->run_ns == 0 && how == EVENT_EXIT_LET_GO)
 		task->run_ns = state_run_ns(task->tid);
+	e->exiting -= task->exiting;
 	end = event_begin(&e->record, EVENT_EXIT);
 	if (end) {
 		engine_head(e, &end->head, task, clock_now_ns());
@@ -126,6 +128,20 @@ void engine_abort(struct engine_pt *e, const char *why)
 	engine_let_go_all(e);
 }
 
+pid_t engine_wait(struct engine_pt *e, pid_t pid, int options, struct stop *ret)
+{
+	struct rusage used = { 0 };
+
+	/* The sum over a process is dear: only where one is about to end. */
+	ret->tid = wait4(pid, &ret->status, options, e->exiting > 0 ? &used : NULL);
+	ret->seen_ns = clock_now_ns();
+	ret->run_ns = 0;
+	if (ret->tid > 0 && !WIFSTOPPED(ret->status))
+		ret->run_ns = ((uint64_t)used.ru_utime.tv_sec + (uint64_t)used.ru_stime.tv_sec) * UINT64_C(1000000000) +
+			      ((uint64_t)used.ru_utime.tv_usec + (uint64_t)used.ru_stime.tv_usec) * 1000;
+	return ret->tid;
+}
+
 /* The next stop: from the queue, else from the kernel.  With several tasks
  * all that have stopped are drawn at once, or one busy task would starve
  * those behind it in the kernel's list. */
@@ -136,16 +152,13 @@ static int next_stop(struct engine_pt *e, struct stop *ret)
 	if (e->queue_used == 0) {
 		e->queue_first = 0;
 		do {
-			struct stop *stop = &e->queue[e->queue_used];
-			pid_t tid = waitpid(-1, &stop->status, options);
+			pid_t tid = engine_wait(e, -1, options, &e->queue[e->queue_used]);
 
 			if (tid <= 0) {
 				if (e->queue_used > 0)
 					break;
 				return tid == 0 ? -EAGAIN : errno == EINTR ? -EAGAIN : -errno;
 			}
-			stop->tid = tid;
-			stop->seen_ns = clock_now_ns();
 			e->queue_used++;
 			options |= WNOHANG;
 		} while (e->queue_used < STOP_QUEUE && task_count(e) > 1);
@@ -177,11 +190,10 @@ static int let_go_round(struct engine_pt *e)
 	if (task_count(e) == 0)
 		return 0;
 	if (e->queue_used == 0) {
-		int status;
-		pid_t tid = waitpid(-1, &status, __WALL | WNOHANG);
+		pid_t tid = engine_wait(e, -1, __WALL | WNOHANG, &stop);
 
 		if (tid > 0) {
-			stop_handle(e, tid, status, clock_now_ns());
+			stop_handle(e, &stop);
 			return 1;
 		}
 		if ((tid < 0 && errno == ECHILD) || clock_now_ns() - e->letting_go_since > LET_GO_NS) {
@@ -194,22 +206,25 @@ static int let_go_round(struct engine_pt *e)
 	}
 	r = next_stop(e, &stop);
 	if (r > 0)
-		stop_handle(e, stop.tid, stop.status, stop.seen_ns);
+		stop_handle(e, &stop);
 	return 1;
 }
 
 /* We have let go but the command runs on: its status is still ours to pass. */
 static int wait_root(struct engine_pt *e)
 {
-	int status;
-	pid_t pid;
+	struct stop stop;
 
 	if (e->root == 0 || e->root_ended)
 		return 0;
-	pid = waitpid(e->root, &status, 0);
-	if (pid == e->root) {
-		stop_handle(e, pid, status, clock_now_ns());
-		return 0;
+	while (engine_wait(e, -1, __WALL, &stop) > 0) {
+		if (stop.tid == e->root && !WIFSTOPPED(stop.status)) {
+			stop_handle(e, &stop);
+			return 0;
+		}
+		/* A child whose birth we could not note: it must not stay stopped. */
+		if (WIFSTOPPED(stop.status))
+			(void)ptrace(PTRACE_DETACH, stop.tid, NULL, NULL);
 	}
 	return errno == EINTR ? -EAGAIN : 0;
 }
@@ -252,7 +267,7 @@ static int pt_next(struct engine *engine, const struct event_head **ret_record, 
 				continue;
 			return error_errno(err, -r, "waiting for the traced tasks");
 		}
-		stop_handle(e, stop.tid, stop.status, stop.seen_ns);
+		stop_handle(e, &stop);
 		if (e->root_ended)
 			engine_let_go_all(e);
 	}

@@ -22,6 +22,8 @@
 /* A CPU mask for machines with up to 8,192 CPUs. */
 #define PIN_MASK_BYTES 1024
 
+#define CLOCK_CALLS 512
+
 struct task {
 	pid_t tid, pid;
 	/* The call it is in. */
@@ -49,6 +51,15 @@ struct task {
 	uint64_t call_ns; /* time in the present call, stops of ours left out */
 	uint64_t user_ns, user_gaps;
 	uint64_t run_ns;
+	/* Its clock; see clock.c. */
+	uint64_t stops, wall_ns;
+	uint64_t gap_ns; /* the last stretch between calls */
+	int clock_fd; /* its schedstat; -1 not opened, -2 cannot be */
+	uint8_t clock_left; /* calls up to the next sample */
+	uint8_t clock_turn;
+	bool clock_sampling;
+	bool made_child; /* its rusage is not its own alone */
+	uint64_t slow_calls[CLOCK_CALLS / 64]; /* numbers that took long before */
 	struct buf entered; /* items captured at enter */
 };
 
@@ -57,6 +68,7 @@ struct stop {
 	pid_t tid;
 	int status;
 	uint64_t seen_ns;
+	uint64_t run_ns; /* of a process that has ended, children that it waited for included; 0 unknown */
 };
 
 #define STOP_QUEUE 64
@@ -95,6 +107,8 @@ struct engine_pt {
 	struct buf record; /* the one being built */
 	struct buf scratch; /* raw memory of a tracee */
 	struct buf files; /* contents of /proc files */
+	unsigned clock_fds, clock_fds_max; /* kept open */
+	unsigned exiting; /* tasks whose exit event came and whose end did not */
 };
 
 /* tasks.c */
@@ -120,8 +134,11 @@ void engine_abort(struct engine_pt *e, const char *why);
 /* A task is gone for us: closes its call and its account, and forgets it. */
 void engine_task_end(struct engine_pt *e, struct task *task, uint32_t how, uint32_t status);
 
+/* ptrace.c: waitpid that also notes when, and what a process had used. */
+pid_t engine_wait(struct engine_pt *e, pid_t pid, int options, struct stop *ret);
+
 /* stops.c */
-void stop_handle(struct engine_pt *e, pid_t tid, int status, uint64_t seen_ns);
+void stop_handle(struct engine_pt *e, const struct stop *stop);
 /* Children whose parent's fork event never came are taken in after a while. */
 void stop_adopt_held(struct engine_pt *e);
 
@@ -129,6 +146,13 @@ void stop_adopt_held(struct engine_pt *e);
 void call_stop(struct engine_pt *e, struct task *task, uint64_t seen_ns);
 /* Emits the call that the task is in as never returned. */
 void call_unfinished(struct engine_pt *e, struct task *task, bool killed);
+
+/* clock.c: tells how much of a CPU the stopped task has had so far. */
+void clock_tell(struct engine_pt *e, struct task *task, enum event_clock_at at, uint64_t seen_ns);
+/* The same where it is wanted: a sample now and then, and around what waits. */
+void clock_enter(struct engine_pt *e, struct task *task, uint64_t seen_ns);
+void clock_return(struct engine_pt *e, struct task *task, uint64_t seen_ns);
+void clock_close(struct engine_pt *e, struct task *task);
 
 /* capture.c: appends what the table asks for at this time to buf. */
 void capture_items(struct engine_pt *e, struct task *task, enum sys_when when, int64_t ret, struct buf *buf);

@@ -75,6 +75,7 @@ static void fork_event(struct engine_pt *e, struct task *parent, int event, uint
 	if (ptrace(PTRACE_GETEVENTMSG, parent->tid, NULL, &message) != 0)
 		return;
 	parent->fork_event = true;
+	parent->made_child = true;
 	if (event == PTRACE_EVENT_FORK)
 		parent->clone_flags = SIGCHLD;
 	else if (event == PTRACE_EVENT_VFORK && parent->clone_flags == 0)
@@ -101,6 +102,7 @@ static void fork_event(struct engine_pt *e, struct task *parent, int event, uint
 		child->born = true;
 	}
 	child->announced = true;
+	clock_tell(e, parent, EVENT_CLOCK_OTHER, seen_ns);
 	child->pid = parent->clone_flags & CLONE_THREAD ? parent->pid : child->tid;
 	child->foreign_ns = parent->foreign_ns || (parent->clone_flags & CLONE_NEWPID);
 	child->refused = e->task_limit > 0 && task_count(e) > e->task_limit;
@@ -138,13 +140,16 @@ static void exec_event(struct engine_pt *e, struct task *task, pid_t tid, uint64
 	task->exec_event = true;
 	task->starting = false;
 	state_exec(e, task, former, seen_ns);
+	clock_tell(e, task, EVENT_CLOCK_OTHER, seen_ns);
 	e->started = true;
 	engine_release(e, task, 0);
 }
 
-static void exit_event(struct engine_pt *e, struct task *task)
+static void exit_event(struct engine_pt *e, struct task *task, uint64_t seen_ns)
 {
 	task->exiting = true;
+	e->exiting++;
+	clock_tell(e, task, EVENT_CLOCK_OTHER, seen_ns);
 	task->run_ns = state_run_ns(task->tid);
 	if (task->root || task->pid == task->tid)
 		pin_undo(e, task->tid);
@@ -177,10 +182,11 @@ static void event_stop(struct engine_pt *e, struct task *task, int signal)
 	engine_release(e, task, 0);
 }
 
-static void death(struct engine_pt *e, struct task *task, pid_t tid, int status)
+static void death(struct engine_pt *e, struct task *task, const struct stop *stop)
 {
+	int status = stop->status;
 	bool signaled = WIFSIGNALED(status);
-	bool root = e->root == tid;
+	bool root = e->root == stop->tid;
 
 	if (task && task->born && task->announced) {
 		/* Killed before its first stop: followed, if only to its end. */
@@ -190,6 +196,9 @@ static void death(struct engine_pt *e, struct task *task, pid_t tid, int status)
 			e->stats.followed++;
 		task->born = false;
 	}
+	/* What it did after its last stop, its memory given back, is in no clock. */
+	if (task && !task->made_child && task->pid == task->tid && stop->run_ns > task->run_ns)
+		task->run_ns = stop->run_ns;
 	if (task)
 		engine_task_end(e, task, signaled ? EVENT_EXIT_SIGNAL : EVENT_EXIT_STATUS,
 				(uint32_t)(signaled ? WTERMSIG(status) : WEXITSTATUS(status)));
@@ -203,27 +212,37 @@ static void death(struct engine_pt *e, struct task *task, pid_t tid, int status)
 	}
 }
 
-void stop_handle(struct engine_pt *e, pid_t tid, int status, uint64_t seen_ns)
+void stop_handle(struct engine_pt *e, const struct stop *stop)
 {
+	pid_t tid = stop->tid;
+	int status = stop->status;
+	uint64_t seen_ns = stop->seen_ns;
 	struct task *task = task_find(e, tid);
 	int signal, event;
 
 	if (!WIFSTOPPED(status)) {
 		if (WIFEXITED(status) || WIFSIGNALED(status))
-			death(e, task, tid, status);
+			death(e, task, stop);
 		return;
 	}
 	e->stats.stops++;
 	signal = WSTOPSIG(status);
 	event = status >> 16;
+	if (task)
+		task->stops++;
 	if (task && task->released_ns != 0 && seen_ns > task->released_ns) {
 		uint64_t ran_ns = seen_ns - task->released_ns;
 
+		task->wall_ns += ran_ns;
 		if (task->in_call) {
 			task->call_ns += ran_ns;
+			/* So that enter and duration end at the exit: the
+			 * model orders calls of several tasks by them. */
+			task->enter_ns = seen_ns - task->call_ns;
 		} else {
 			task->user_ns += ran_ns;
 			task->user_gaps++;
+			task->gap_ns = ran_ns;
 		}
 		task->released_ns = 0;
 	}
@@ -243,6 +262,7 @@ void stop_handle(struct engine_pt *e, pid_t tid, int status, uint64_t seen_ns)
 		}
 		task->pid = tid;
 		task->born = true;
+		task->stops = 1;
 		task->enter_ns = seen_ns;
 		first_stop(e, task);
 		return;
@@ -261,7 +281,7 @@ void stop_handle(struct engine_pt *e, pid_t tid, int status, uint64_t seen_ns)
 		fork_event(e, task, event, seen_ns);
 		return;
 	case PTRACE_EVENT_EXIT:
-		exit_event(e, task);
+		exit_event(e, task, seen_ns);
 		return;
 	case PTRACE_EVENT_STOP:
 		event_stop(e, task, signal);

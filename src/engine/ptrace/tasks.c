@@ -24,6 +24,7 @@ struct task *task_add(struct engine_pt *e, pid_t tid)
 		return NULL;
 	}
 	task->tid = tid;
+	task->clock_fd = -1;
 	*slot = task;
 	return task;
 }
@@ -31,6 +32,7 @@ struct task *task_add(struct engine_pt *e, pid_t tid)
 void task_remove(struct engine_pt *e, struct task *task)
 {
 	(void)map_remove(&e->tasks, (uint64_t)task->tid);
+	clock_close(e, task);
 	buf_done(&task->entered);
 	free(task);
 }
@@ -40,6 +42,7 @@ void task_rename(struct engine_pt *e, struct task *task, pid_t tid)
 	struct task **slot;
 
 	(void)map_remove(&e->tasks, (uint64_t)task->tid);
+	clock_close(e, task);
 	task->tid = tid;
 	/* The place just freed can be used again: no memory is needed. */
 	slot = map_put(&e->tasks, (uint64_t)tid, NULL);
@@ -53,6 +56,7 @@ void task_free_all(struct engine_pt *e)
 	struct task **slot;
 
 	while ((slot = map_next(&e->tasks, &iter, NULL))) {
+		clock_close(e, *slot);
 		buf_done(&(*slot)->entered);
 		free(*slot);
 	}

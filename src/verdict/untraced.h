@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The virtual clock: what time it would be without us.  Every task has a
+ * clock that its own work drives on, as the kernel accounts it (EVENT_CLOCK),
+ * less the stops; where it waited it is set to what it waited for:
+ *
+ *	a child that it reaped      the end of the child's clock, if later
+ *	time, or a time-out         as long as it really took
+ *	a call that blocked while
+ *	others of the tree worked   the clock of the one that worked last
+ *	(pipe, futex, poll, …)
+ *	anything else (disk, net)   as long as it really took
+ *
+ * A child's clock begins where its parent's stood at the fork.  Where the
+ * first task's clock ends is the estimate.  What our stops cost in CPU time
+ * is found in the run, in a sample of cheap calls.  Between two EVENT_CLOCKs,
+ * and without any, wall times less the stops stand in.
+ */
+#ifndef SYSCULL_VERDICT_UNTRACED_H
+#define SYSCULL_VERDICT_UNTRACED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/map.h"
+#include "event/event.h"
+#include "verdict/price.h"
+#include "verdict/probe.h"
+
+#define UNTRACED_TASKS_MAX 65536
+#define UNTRACED_RESERVOIR 256
+#define UNTRACED_MORE_NS 500.0 /* more_ns, before it is known */
+
+/* A moment, as the sum of the way that led to it. */
+struct untraced_point {
+	double ns; /* since the begin, waiting included */
+	double wait_ns; /* of it: nothing of the tree ran */
+	double stops; /* calls whose stop was taken out */
+};
+
+struct untraced_task {
+	struct untraced_point at, base; /* now; at the last clock */
+	double spent_ns; /* work without a clock */
+	uint64_t run_ns, queue_ns, turns, wall_ns, stops; /* of the last clock */
+	uint64_t end_ns; /* real time of its last sign of life */
+	uint64_t enter_ns; /* of the present call, from its clock */
+	double sleep_ns; /* in the call whose record comes next */
+	double sample_run_ns, sample_idle_ns; /* of a sampled call */
+	uint32_t tid;
+	uint8_t last_at; /* enum event_clock_at of the last clock */
+	bool clocked, returned, sampled;
+};
+
+/* A mean that forgets: what a stop costs changes when a tree is unpinned. */
+struct untraced_mean {
+	double value;
+	uint32_t count;
+};
+
+struct untraced {
+	struct map tasks; /* tid → struct untraced_task */
+	struct map ended; /* pid or tid → struct untraced_point: not yet reaped */
+	struct untraced_task *last;
+	uint32_t latest[2]; /* tids: who gave a sign of life last, and before */
+	uint64_t latest_ns[2];
+	uint32_t root_tid;
+	bool root_ended;
+	struct untraced_point root_end;
+	struct untraced_mean run, idle; /* of the stop in a cheap call: on the CPU, waiting for us */
+	struct untraced_mean teardown; /* of processes, after their last clock */
+	double more_ns; /* the stop at enter costs more than the one at return */
+	float call_samples[UNTRACED_RESERVOIR], gap_samples[UNTRACED_RESERVOIR];
+	uint32_t call_count, gap_count;
+	uint64_t sampled[PROBE_COUNT]; /* which calls the samples are of */
+	double work_ns, work_stops; /* all tasks: CPU time and the calls in it */
+	double io_ns; /* slow calls that wait for nobody: disk, remote files */
+	uint64_t clocks, unclocked; /* tasks that ended with and without one */
+	uint64_t dropped; /* tasks beyond the limit */
+};
+
+struct untraced_result {
+	double ns; /* wall time without us; 0 when nothing is known */
+	double wait_ns; /* of it: nothing of the tree ran */
+	double work_ns; /* CPU time of all tasks without us; valid when clocked */
+	bool clocked; /* from the kernel's account */
+};
+
+void untraced_init(struct untraced *book);
+void untraced_done(struct untraced *book);
+/* Beyond the limit and without memory tasks are left out, and `dropped` grows. */
+void untraced_feed(struct untraced *book, const struct event_head *head, enum sys_call_id id, int err);
+/* `prices` turns what cheap calls were taken to cost into what they do cost. */
+void untraced_judge(const struct untraced *book, struct price_book *prices, struct untraced_result *ret);
+
+#endif
