@@ -351,15 +351,17 @@ static void fork_feed(struct untraced *book, const struct event_fork *fork)
 {
 	struct untraced_task *parent = task_get(book, fork->head.tid), *child;
 	struct untraced_point begin = parent ? parent->at : (struct untraced_point){ 0 };
+	bool clocked = parent && parent->clocked;
 
 	if (!fork->followed)
 		return;
+	/* The parent may move when the table grows. */
 	child = task_make(book, fork->child_tid);
 	if (!child)
 		return;
 	child->at = child->base = begin;
 	/* A new task's account begins with nothing. */
-	child->clocked = parent && parent->clocked;
+	child->clocked = clocked;
 	child->end_ns = fork->head.time_ns;
 	(void)map_remove(&book->ended, fork->child_tid);
 }
