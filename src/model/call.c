@@ -6,6 +6,8 @@
  */
 #include <fcntl.h>
 
+#include <string.h>
+
 #include "model/state.h"
 
 #define UNRETURNED (EVENT_F_UNFINISHED | EVENT_F_KILLED)
@@ -48,6 +50,44 @@ void shapes_init(struct model *model)
 	effects_memory(model->shapes);
 }
 
+/* "/proc/self/fd/4/f1" and "/dev/fd/4/f1" name a file of a folder that the
+ * task has open: how GNU tar and others ask what has no *at call. */
+static bool through_fd(const struct task *task, uint64_t enter_ns, const struct event_item *item, struct resolved *out)
+{
+	static const struct {
+		const char *prefix;
+		uint32_t components; /* the number included */
+	} forms[] = { { "/proc/self/fd/", 4 }, { "/proc/thread-self/fd/", 4 }, { "/dev/fd/", 3 } };
+	const char *text = event_item_data(item);
+	const char *end = text + strnlen(text, item->bytes);
+
+	if (task->dirs && task->dirs->root && *task->dirs->root)
+		return false;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		size_t bytes = strlen(forms[i].prefix);
+		const char *rest = text + bytes;
+		const struct file *dir;
+		int32_t fd = 0;
+
+		if ((size_t)(end - text) <= bytes || memcmp(text, forms[i].prefix, bytes) != 0)
+			continue;
+		while (rest < end && *rest >= '0' && *rest <= '9' && fd < 100000000)
+			fd = fd * 10 + (*rest++ - '0');
+		if (rest == text + bytes || rest + 1 >= end || *rest != '/')
+			return false;
+		dir = table_lookup(task->table, fd, enter_ns);
+		if (!dir || !dir->pub.path || *dir->pub.path != '/')
+			return false;
+		rest++;
+		path_resolve(out, task->dirs, dir->pub.path, dir->physical, rest, (size_t)(end - rest),
+			     item->flags & EVENT_ITEM_TRUNCATED);
+		path_set_passed(out, text, (size_t)(end - text));
+		out->pub.components += forms[i].components;
+		return true;
+	}
+	return false;
+}
+
 /* NULL when the call means the descriptor: then *ret_file is behind it. */
 static const struct model_path *resolve(struct model *model, const struct task *task, const struct event_call *call,
 					unsigned which, int8_t path_arg, int8_t dir_arg, uint64_t enter_ns,
@@ -66,6 +106,8 @@ static const struct model_path *resolve(struct model *model, const struct task *
 			*ret_file = &dir->pub;
 		return NULL;
 	}
+	if (through_fd(task, enter_ns, item, out))
+		return &out->pub;
 	if (dirfd != AT_FDCWD)
 		path_resolve(out, task->dirs, dir ? dir->pub.path : NULL, dir ? dir->physical : 0, text, item->bytes,
 			     item->flags & EVENT_ITEM_TRUNCATED);

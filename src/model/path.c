@@ -140,6 +140,15 @@ static bool append(struct resolved *out, const char *from, const char *end, size
 	return true;
 }
 
+void path_set_passed(struct resolved *out, const char *text, size_t bytes)
+{
+	if (bytes >= sizeof(out->passed))
+		bytes = sizeof(out->passed) - 1;
+	memcpy(out->passed, text, bytes);
+	out->passed[bytes] = '\0';
+	out->pub.passed_bytes = (uint32_t)bytes;
+}
+
 void path_resolve(struct resolved *out, const struct dirs *dirs, const char *base, uint32_t base_physical,
 		  const char *text, size_t bytes, bool truncated)
 {
@@ -153,10 +162,8 @@ void path_resolve(struct resolved *out, const struct dirs *dirs, const char *bas
 		bytes = sizeof(out->passed) - 1;
 		truncated = true;
 	}
-	memcpy(out->passed, text, bytes);
-	out->passed[bytes] = '\0';
+	path_set_passed(out, text, bytes);
 	out->pub.passed = out->passed;
-	out->pub.passed_bytes = (uint32_t)bytes;
 	out->pub.components = 0;
 	if (bytes > 0 && *text == '/') {
 		base = root;

@@ -226,6 +226,8 @@ int dirs_set_root(struct dirs *dirs, const char *path, size_t bytes);
 /* base: the directory of a relative path, NULL unknown. */
 void path_resolve(struct resolved *out, const struct dirs *dirs, const char *base, uint32_t base_physical,
 		  const char *text, size_t bytes, bool truncated);
+/* The text as the program passed it, when another one was resolved. */
+void path_set_passed(struct resolved *out, const char *text, size_t bytes);
 int dirs_feed(struct model *model, struct task *task, const struct event_dirs *event);
 
 /* maps.c */
