@@ -176,6 +176,17 @@ bool json_is_utf8(const char *bytes, size_t count)
 	return true;
 }
 
+/* Ends a line, or changes the direction of what follows: the last byte of
+ * U+200E, U+200F, U+2028 to U+202E and U+2066 to U+2069. */
+static bool is_steering(const unsigned char *p, size_t bytes)
+{
+	if (bytes != 3 || p[0] != 0xe2)
+		return false;
+	if (p[1] == 0x80)
+		return p[2] == 0x8e || p[2] == 0x8f || (p[2] >= 0xa8 && p[2] <= 0xae);
+	return p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9;
+}
+
 /* A file that is shown on a terminal must not be able to steer it: control
  * characters are escaped, those behind U+007F too. */
 static void put_text(struct json *json, const char *bytes, size_t count)
@@ -197,6 +208,8 @@ static void put_text(struct json *json, const char *bytes, size_t count)
 			(void)buf_printf(buf, "\\u%04x", *p);
 		else if (used == 2 && p[0] == 0xc2 && p[1] < 0xa0)
 			(void)buf_printf(buf, "\\u%04x", p[1]);
+		else if (is_steering(p, used))
+			(void)buf_printf(buf, "\\u%04x", 0x2000u | (p[1] & 0x3fu) << 6 | (p[2] & 0x3fu));
 		else
 			(void)buf_add(buf, p, used);
 		p += used;

@@ -29,7 +29,11 @@ fails_with()
 		--color | --pin) value=(auto) ;;
 		--engine) value=(ptrace) ;;
 		--task-limit) value=(100) ;;
-		--quiet | --verbose) ;;
+		--trace) value=(%file) ;;
+		--path) value=(/etc) ;;
+		--format) value=(text) ;;
+		--redact) value=(argv,paths,users) ;;
+		--failed | --quiet | --verbose) ;;
 		*) expect "an option that this test knows" "$name" ;;
 		esac
 		run_apart "$SYSCULL" run "$name" "${value[@]}" -- true

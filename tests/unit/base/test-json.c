@@ -83,6 +83,7 @@ static void escapes(void **state)
 		{ "a\0b", 3, "\"a\\u0000b\"" },
 		{ "\xc2\x9b", 2, "\"\\u009b\"" },
 		{ "\xc2\xa0\xe2\x82\xac\xf0\x9f\x98\x80", 9, "\"\xc2\xa0\xe2\x82\xac\xf0\x9f\x98\x80\"" },
+		{ "\xe2\x80\xae\xe2\x81\xa6\xe2\x80\xa8\xe2\x80\x9c", 12, "\"\\u202e\\u2066\\u2028\xe2\x80\x9c\"" },
 		{ "\xff", 1, "{\"b64\": \"/w==\"}" },
 		{ "ab\xff", 3, "{\"b64\": \"YWL/\"}" },
 		{ "a\xff", 2, "{\"b64\": \"Yf8=\"}" },
