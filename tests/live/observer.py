@@ -31,18 +31,18 @@ def numbers():
 
 
 def observed(argv, cwd, names, table):
-    """One run under both: (report, enters, exits, all enters)."""
+    """One run under both: (status, report, enters, exits, all enters)."""
     out = os.path.join(cwd, "perf.txt")
     events = ["-e", "raw_syscalls:sys_enter", "--filter", ONLY_US]
     for name in names:
         for event in ("sys_enter", "sys_exit"):
             events += ["-e", f"raw_syscalls:{event}", "--filter", f"id == {table[name]} && {ONLY_US}"]
-    _, report = live.syscull(argv, cwd, before=["perf", "stat", "-x", ",", "-o", out, *events, "--"])
+    done, report = live.syscull(argv, cwd, before=["perf", "stat", "-x", ",", "-o", out, *events, "--"])
     with open(out, encoding="utf-8") as f:
         values = [int(line.split(",")[0]) for line in f if "raw_syscalls" in line]
     enters = dict(zip(names, values[1::2]))
     exits = dict(zip(names, values[2::2]))
-    return report, enters, exits, values[0]
+    return done.returncode, report, enters, exits, values[0]
 
 
 def compare(label, argv, cwd, table):
@@ -50,8 +50,10 @@ def compare(label, argv, cwd, table):
     # one makes is found by the total.
     _, first = live.syscull(argv, cwd)
     names = sorted(n for n in first.calls if n in table)
-    report, enters, exits, total = observed(argv, cwd, names, table)
+    status, report, enters, exits, total = observed(argv, cwd, names, table)
     bad = []
+    if status != 0:
+        bad.append(f"status {status}")
     if not report.closed:
         bad.append("books are not closed")
     for name in names:

@@ -215,5 +215,6 @@ static int churn(int argc, char **argv)
 
 const struct behave behave_tasks[] = {
 	{ "vfork", vforked }, { "spawn", spawned }, { "thread-exec", thread_exec },   { "leader-exits", leader_exits },
-	{ "job", job },	      { "forks", forks },   { "killed-child", killed_child }, { NULL, NULL },
+	{ "job", job },	      { "forks", forks },   { "killed-child", killed_child }, { "churn", churn },
+	{ NULL, NULL },
 };
