@@ -185,7 +185,7 @@ static void *make_threads(void *unused)
 
 static void *make_processes(void *unused)
 {
-	for (int i = 0; i < 60; i++) {
+	for (volatile int i = 0; i < 60; i++) {
 		pid_t pid = i % 2 ? vfork() : fork();
 		int status;
 
