@@ -4,6 +4,7 @@
 
 #include "report/json-parts.h"
 #include "sys/sys.h"
+#include "verdict/scale.h"
 
 static const char *tier_name(enum finding_tier tier)
 {
@@ -65,6 +66,22 @@ static void put_costs(struct json *json, const struct verdict_finding *verdict)
 		json_member_uint(json, "count", cost->count);
 		json_member_string(json, "detail", cost->detail);
 		json_member_ns(json, "cost_ns", verdict->costs_ns[i]);
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
+static void put_scales(struct json *json, const struct verdict_finding *verdict)
+{
+	const struct finding *finding = verdict->finding;
+
+	json_key(json, "scales");
+	json_array(json);
+	for (size_t i = 0; i < finding->scales.used; i++) {
+		json_object(json);
+		json_member_string(json, "text", finding->scales.at[i].text);
+		json_member_uint(json, "calls", finding->scales.at[i].count);
+		json_member_ns(json, "cost_ns", scale_ns(verdict, i));
 		json_object_end(json);
 	}
 	json_array_end(json);
@@ -148,6 +165,7 @@ static void put_finding(struct json *json, const struct analysis_result *result,
 	json_member_string(json, "source", json_source(result));
 	put_object(json, finding);
 	put_costs(json, verdict);
+	put_scales(json, verdict);
 	put_sites(json, finding);
 	json_key(json, "remedies");
 	json_array(json);

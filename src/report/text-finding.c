@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "report/text-parts.h"
+#include "verdict/scale.h"
 
 #define LABEL_AT 3
 #define BODY_AT 10 /* behind "   Where  " */
@@ -341,10 +342,25 @@ static void proof(struct text *text, const struct verdict_finding *verdict)
 	}
 }
 
+/* "each child: 8.2 ms; with a limit of 1,048,576: 430 ms" */
+static void scales(struct text *text, const struct verdict_finding *verdict)
+{
+	const struct finding *finding = verdict->finding;
+	struct buf body = BUF_INIT;
+	char ns[TEXT_NUMBER_MAX];
+
+	for (size_t i = 0; i < finding->scales.used; i++)
+		(void)buf_printf(&body, "%s%s: %s", i > 0 ? "; " : "", finding->scales.at[i].text,
+				 text_ns(scale_ns(verdict, i), ns));
+	section(&text->term, "Price", buf_text(&body), 0);
+	buf_done(&body);
+}
+
 static void in_full(struct text *text, size_t number, const struct verdict_finding *verdict)
 {
 	title_line(text, number, verdict, false);
 	what(text, verdict);
+	scales(text, verdict);
 	where(text, verdict->finding);
 	owner(text, verdict);
 	for (size_t i = 0; i < verdict->remedy_count; i++) {

@@ -36,6 +36,9 @@ void finding_done(struct finding *finding)
 	for (size_t i = 0; i < finding->sites.used; i++)
 		free(finding->sites.at[i].module);
 	vec_done(&finding->sites);
+	for (size_t i = 0; i < finding->scales.used; i++)
+		free(finding->scales.at[i].text);
+	vec_done(&finding->scales);
 	for (size_t i = 0; i < finding->samples.used; i++)
 		free(finding->samples.at[i]);
 	vec_done(&finding->samples);
@@ -159,6 +162,20 @@ void finding_add_note(struct finding *finding, const char *format, ...)
 	va_end(args);
 	if (text && !vec_push(&finding->notes, text))
 		free(text);
+}
+
+void finding_add_scale(struct finding *finding, size_t cost, uint64_t count, const char *format, ...)
+{
+	struct finding_scale scale = { .cost = cost, .count = count };
+	va_list args;
+
+	if (!finding)
+		return;
+	va_start(args, format);
+	scale.text = format_text(format, args);
+	va_end(args);
+	if (scale.text && !vec_push(&finding->scales, scale))
+		free(scale.text);
 }
 
 void finding_add_sample(struct finding *finding, char *text_owned)

@@ -70,10 +70,19 @@ struct finding_site {
 	uint64_t count;
 };
 
+/* What the same costs per child, or elsewhere: so many calls at the price of
+ * one of the costs. */
+struct finding_scale {
+	char *text; /* "each child", "with a limit of 1,048,576" */
+	size_t cost; /* index in costs */
+	uint64_t count;
+};
+
 struct finding {
 	const struct rule *rule;
 	enum finding_tier tier;
 	bool information; /* not waste: the program's job is to ask */
+	bool minor; /* too little to be worth a change, whatever its share: the rule's own floor */
 	uint64_t process_id; /* struct model_process; 0 when over several */
 	uint32_t pid; /* 0 when over several */
 	char *exe; /* path of the program */
@@ -84,6 +93,7 @@ struct finding {
 	VEC(struct finding_cost) costs;
 	VEC(struct finding_remedy) remedies;
 	VEC(struct finding_site) sites;
+	VEC(struct finding_scale) scales;
 	VEC(char *) samples; /* calls in strace's syntax, at most 3 */
 	VEC(char *) notes; /* "unchanged as far as seen", limits, … */
 };
@@ -109,6 +119,9 @@ void finding_add_delta(struct finding_remedy *remedy, enum sys_call_id call, int
 void finding_remedy_saves_all(struct finding_remedy *remedy, const struct finding *finding);
 void finding_set(char **target, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void finding_add_note(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Its price is scale_ns of verdict/scale.h. */
+void finding_add_scale(struct finding *finding, size_t cost, uint64_t count, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
 /* Takes the text, NULL too; frees it when there are enough. */
 #define FINDING_SAMPLES_MAX 3
 void finding_add_sample(struct finding *finding, char *text_owned);

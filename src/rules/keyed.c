@@ -187,7 +187,12 @@ static struct rule_key *key_new(struct rule_run *run, struct rule_keys *keys, co
 struct rule_key *rule_keys_get(struct rule_run *run, struct rule_keys *keys, const struct model_view *view,
 			       uint64_t hash, bool *ret_new)
 {
-	uint64_t now_ns = view->call->head.time_ns;
+	return rule_keys_get_at(run, keys, view->process, view->call->head.time_ns, hash, ret_new);
+}
+
+struct rule_key *rule_keys_get_at(struct rule_run *run, struct rule_keys *keys, const struct model_process *process,
+				  uint64_t now_ns, uint64_t hash, bool *ret_new)
+{
 	struct rule_key *key;
 
 	if (keys->idle_ns > 0)
@@ -196,7 +201,7 @@ struct rule_key *rule_keys_get(struct rule_run *run, struct rule_keys *keys, con
 	if (ret_new)
 		*ret_new = !key;
 	if (!key)
-		key = key_new(run, keys, view->process, hash);
+		key = key_new(run, keys, process, hash);
 	if (!key)
 		return NULL;
 	if (now_ns > key->last_ns)

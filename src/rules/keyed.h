@@ -115,6 +115,9 @@ void rule_keys_done(struct rule_run *run, struct rule_keys *keys);
  */
 struct rule_key *rule_keys_get(struct rule_run *run, struct rule_keys *keys, const struct model_view *view,
 			       uint64_t hash, bool *ret_new);
+/* The same where there is no call at hand. */
+struct rule_key *rule_keys_get_at(struct rule_run *run, struct rule_keys *keys, const struct model_process *process,
+				  uint64_t now_ns, uint64_t hash, bool *ret_new);
 /* NULL: there is none. */
 struct rule_key *rule_keys_find(const struct rule_keys *keys, uint64_t hash);
 /* What would be lost with the key.  A key below keys->candidate can be dropped at

@@ -91,7 +91,7 @@ static bool is_worth(const struct analysis_result *result, const struct verdict_
 	const struct analysis_floor *floor = &result->floor;
 
 	/* With calls missing a rule may have missed what excuses the others. */
-	if (verdict->finding->information || !result->complete)
+	if (verdict->finding->information || verdict->finding->minor || !result->complete)
 		return false;
 	if (verdict->saves_ns >= (double)floor->enough_ns)
 		return true;
@@ -104,6 +104,8 @@ static int by_worth(const void *a, const void *b)
 
 	if (x->finding->information != y->finding->information)
 		return x->finding->information ? 1 : -1;
+	if (x->worth != y->worth)
+		return x->worth ? -1 : 1;
 	if (x->saves_ns != y->saves_ns)
 		return x->saves_ns < y->saves_ns ? 1 : -1;
 	if (x->cost_ns != y->cost_ns)
