@@ -100,6 +100,8 @@ static int hold(struct engine_pt *e, pid_t pid, struct error *err)
 	state_mounts(e, task);
 	state_ids(e, task);
 	state_limits(e, task);
+	if (e->stats.aborted)
+		return error_set(err, ENOMEM, "starting the command: %s", e->stats.abort_reason);
 	pin_start(e, pid);
 	return 0;
 }
@@ -108,6 +110,7 @@ static int hold(struct engine_pt *e, pid_t pid, struct error *err)
 static int run_to_exec(struct engine_pt *e, int why_fd, const char *program, struct error *err)
 {
 	int code = 0;
+	ssize_t n;
 
 	while (!e->started && !e->root_ended && !e->stats.aborted) {
 		struct stop stop;
@@ -121,10 +124,14 @@ static int run_to_exec(struct engine_pt *e, int why_fd, const char *program, str
 	}
 	if (e->started)
 		return 0;
-	if (read(why_fd, &code, sizeof code) == sizeof code)
+	/* Where we had to let go of it, it has begun or soon says why not. */
+	do {
+		n = read(why_fd, &code, sizeof code);
+	} while (n < 0 && errno == EINTR);
+	if (n == sizeof code)
 		return error_errno(err, code, "%s", program);
 	if (e->stats.aborted)
-		return error_set(err, ENOMEM, "%s: %s", program, e->stats.abort_reason);
+		return 0;
 	return error_set(err, ECHILD, "%s: killed before it began", program);
 }
 

@@ -73,6 +73,8 @@ struct stop {
 
 #define STOP_QUEUE 64
 
+#define GONE_MAX 64
+
 struct pin {
 	bool active;
 	bool fix_child; /* the child being born has inherited the pinned mask */
@@ -102,6 +104,8 @@ struct engine_pt {
 	struct pin pin;
 	struct stop queue[STOP_QUEUE];
 	unsigned queue_first, queue_used;
+	pid_t gone[GONE_MAX]; /* the last adopted ones that went before their fork event came */
+	unsigned gone_next;
 	struct buf out; /* records ready to be taken */
 	size_t out_taken;
 	struct buf record; /* the one being built */

@@ -67,6 +67,18 @@ static void child_ready(struct engine_pt *e, struct task *child)
 	engine_release(e, child, 0);
 }
 
+/* Was it taken in without its fork event, and is gone? */
+static bool was_adopted(struct engine_pt *e, pid_t tid)
+{
+	for (unsigned i = 0; i < GONE_MAX; i++) {
+		if (e->gone[i] == tid) {
+			e->gone[i] = 0;
+			return true;
+		}
+	}
+	return false;
+}
+
 static void fork_event(struct engine_pt *e, struct task *parent, int event, uint64_t seen_ns)
 {
 	unsigned long message = 0;
@@ -85,9 +97,10 @@ static void fork_event(struct engine_pt *e, struct task *parent, int event, uint
 	pin_fork(e, parent);
 
 	child = task_find(e, (pid_t)message);
-	if (child && child->adopted) {
+	if (child ? child->adopted : was_adopted(e, (pid_t)message)) {
 		/* Told of already; the parent's own return will count it. */
-		child->adopted = false;
+		if (child)
+			child->adopted = false;
 		e->stats.children--;
 		engine_release(e, parent, 0);
 		return;

@@ -31,6 +31,8 @@ struct task *task_add(struct engine_pt *e, pid_t tid)
 
 void task_remove(struct engine_pt *e, struct task *task)
 {
+	if (task->adopted)
+		e->gone[e->gone_next++ % GONE_MAX] = task->tid;
 	(void)map_remove(&e->tasks, (uint64_t)task->tid);
 	clock_close(e, task);
 	buf_done(&task->entered);
