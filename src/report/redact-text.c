@@ -9,17 +9,16 @@
 
 /* In descriptions of places these are ours or the kernel's. */
 static const char *const known_words[] = {
-	"?",	    "a",	 "all",		"an",	     "and",	"as",	   "at",       "below",	  "btrfs",
-	"by",	    "bytes",	 "calls",	"cgroup2",   "cifs",	"debugfs", "device",   "devices", "devpts",
-	"devtmpfs", "different", "directories", "directory", "each",	"exfat",   "ext2",     "ext3",	  "ext4",
-	"f2fs",	    "few",	 "file",	"files",     "folder",	"folders", "for",      "from",	  "fuse",
-	"fuseblk",  "hugetlbfs", "in",		"is",	     "iso9660", "itself",  "least",    "limit",	  "many",
-	"mappings", "memory",	 "mqueue",	"names",     "nfs",	"nfs4",	   "no",       "none",	  "numbers",
-	"of",	    "on",	 "one",		"or",	     "other",	"over",	   "overlay",  "path",	  "paths",
-	"per",	    "proc",	 "process",	"processes", "ramfs",	"rootfs",  "several",  "size",	  "squashfs",
-	"sysfs",    "than",	 "that",	"the",	     "their",	"them",	   "thread",   "threads", "times",
-	"tmpfs",    "to",	 "tracefs",	"unknown",   "up",	"vfat",	   "virtiofs", "with",	  "xfs",
-	"zfs",	    "9p",
+	"?",	       "all",	    "and",     "as",	  "at",	      "below",	 "btrfs",    "by",	 "bytes",
+	"calls",       "cgroup2",   "cifs",    "debugfs", "device",   "devices", "devpts",   "devtmpfs", "different",
+	"directories", "directory", "each",    "exfat",	  "ext2",     "ext3",	 "ext4",     "f2fs",	 "few",
+	"file",	       "files",	    "folder",  "folders", "for",      "from",	 "fuse",     "fuseblk",	 "hugetlbfs",
+	"in",	       "is",	    "iso9660", "itself",  "least",    "limit",	 "many",     "mappings", "memory",
+	"mqueue",      "names",	    "nfs",     "nfs4",	  "no",	      "none",	 "numbers",  "of",	 "on",
+	"one",	       "or",	    "other",   "over",	  "overlay",  "path",	 "paths",    "per",	 "proc",
+	"process",     "processes", "ramfs",   "rootfs",  "several",  "size",	 "squashfs", "sysfs",	 "than",
+	"that",	       "the",	    "their",   "them",	  "thread",   "threads", "times",    "tmpfs",	 "to",
+	"tracefs",     "unknown",   "up",      "vfat",	  "virtiofs", "with",	 "xfs",	     "zfs",	 "9p",
 };
 
 void redact_words_init(struct redact_words *words, unsigned set)
@@ -118,11 +117,13 @@ void redact_argument(const struct redact_words *words, struct buf *buf, const ch
 	}
 }
 
-/* Names of attributes that systems use. */
+/* Names of attributes that systems use, and what is no name. */
 static bool is_attribute(const char *text, size_t bytes)
 {
 	static const char *const spaces[] = { "security.", "system.", "trusted." };
 
+	if (bytes == 0 || (bytes == 1 && strchr("+-*.:,", *text)))
+		return true;
 	if (memchr(text, '/', bytes))
 		return false;
 	for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++)
