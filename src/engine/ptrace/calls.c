@@ -158,6 +158,25 @@ static bool is_mark(const struct task *task, const struct event_head *head)
 	       memcmp(event_item_data(path), MARK_PREFIX, sizeof MARK_PREFIX - 1) == 0;
 }
 
+/* Has the call given its task another table of mounts? */
+static bool moves_mounts(const struct task *task, int64_t ret)
+{
+	if (ret < 0 || task->arch != SYS_ARCH_NATIVE)
+		return false;
+	switch ((int)task->id) {
+	case CALL_mount:
+	case CALL_umount2:
+	case CALL_move_mount:
+	case CALL_pivot_root:
+	case CALL_setns:
+		return true;
+	case CALL_unshare:
+		return task->args[0] & CLONE_NEWNS;
+	default:
+		return false;
+	}
+}
+
 static void leave(struct engine_pt *e, struct task *task, const struct __ptrace_syscall_info *info, uint64_t seen_ns)
 {
 	int64_t ret = (int64_t)info->exit.rval;
@@ -200,6 +219,8 @@ static void leave(struct engine_pt *e, struct task *task, const struct __ptrace_
 	}
 	if (e->pin.active)
 		pin_exit(e, task, head, ret);
+	if (moves_mounts(task, ret))
+		state_mounts(e, task);
 }
 
 void call_unfinished(struct engine_pt *e, struct task *task, bool killed)
@@ -226,11 +247,9 @@ void call_stop(struct engine_pt *e, struct task *task, uint64_t seen_ns)
 	struct __ptrace_syscall_info info;
 	long got = ptrace(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof info, &info);
 
-	if (got <= 0) {
-		/* Killed meanwhile: its death will be told. */
-		engine_release(e, task, 0);
+	/* Killed meanwhile: its exit stop or its death will be told. */
+	if (got <= 0 || info.op == PTRACE_SYSCALL_INFO_NONE)
 		return;
-	}
 	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
 		/* What the child does between fork and its execve is ours. */
 		if (!task->starting ||

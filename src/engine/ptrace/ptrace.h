@@ -39,6 +39,7 @@ struct task {
 	bool fork_event; /* the clone it is in made a child that we follow */
 	bool exiting; /* its exit event came */
 	bool root; /* the launched command's first task */
+	bool own_mounts; /* born in a mount namespace of its own */
 	bool foreign_ns; /* its children may live in another pid namespace */
 	uint16_t arch;
 	int32_t nr;

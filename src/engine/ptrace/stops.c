@@ -58,6 +58,8 @@ static void child_ready(struct engine_pt *e, struct task *child)
 	}
 	e->stats.followed++;
 	pin_child(e, child->tid);
+	if (child->own_mounts)
+		state_mounts(e, child);
 	/* EXITKILL is for the command itself: what it leaves behind must
 	 * survive us, and a task in an uninterruptible wait cannot be asked
 	 * later. */
@@ -65,6 +67,19 @@ static void child_ready(struct engine_pt *e, struct task *child)
 		     PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
 			     PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT);
 	engine_release(e, child, 0);
+}
+
+/* What an event stop has to tell.  False when the task is no longer in it: a
+ * SIGKILL, or an exit of its group, has moved it on to its exit stop, whose
+ * message is a status.  That stop comes by itself. */
+static bool event_message(pid_t tid, int event, unsigned long *ret)
+{
+	siginfo_t info;
+
+	if (ptrace(PTRACE_GETEVENTMSG, tid, NULL, ret) != 0)
+		return false;
+	/* Asked after: while it is still there, the message was its own. */
+	return ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) == 0 && info.si_code == (SIGTRAP | event << 8);
 }
 
 /* Was it taken in without its fork event, and is gone? */
@@ -84,7 +99,7 @@ static void fork_event(struct engine_pt *e, struct task *parent, int event, uint
 	unsigned long message = 0;
 	struct task *child;
 
-	if (ptrace(PTRACE_GETEVENTMSG, parent->tid, NULL, &message) != 0)
+	if (!event_message(parent->tid, event, &message))
 		return;
 	parent->fork_event = true;
 	parent->made_child = true;
@@ -118,6 +133,7 @@ static void fork_event(struct engine_pt *e, struct task *parent, int event, uint
 	clock_tell(e, parent, EVENT_CLOCK_OTHER, seen_ns);
 	child->pid = parent->clone_flags & CLONE_THREAD ? parent->pid : child->tid;
 	child->foreign_ns = parent->foreign_ns || (parent->clone_flags & CLONE_NEWPID);
+	child->own_mounts = parent->clone_flags & CLONE_NEWNS;
 	child->refused = e->task_limit > 0 && task_count(e) > e->task_limit;
 	emit_fork(e, parent, child, seen_ns);
 	/* The parent goes first: a vfork child may need nothing from it, but a
@@ -132,7 +148,7 @@ static void exec_event(struct engine_pt *e, struct task *task, pid_t tid, uint64
 	unsigned long message = 0;
 	pid_t former = tid;
 
-	if (ptrace(PTRACE_GETEVENTMSG, tid, NULL, &message) == 0 && message != 0)
+	if (event_message(tid, PTRACE_EVENT_EXEC, &message) && message != 0)
 		former = (pid_t)message;
 	if (former != tid) {
 		/* A thread called execve: it takes the leader's tid, and the
