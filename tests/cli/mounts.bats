@@ -3,10 +3,10 @@
 # What a command mounts while we watch is known by its own name.
 load helper
 
-# The lines of Where as one: they are wrapped.
-places()
+# The report as one line: Where is wrapped.
+as_one_line()
 {
-	sed -n '/^   Where/,/^   [A-Z]* /p' "$1" | tr -s '\n ' ' '
+	tr -s '\n ' ' ' <"$1"
 }
 
 @test "a file system that the command mounts is named" {
@@ -23,8 +23,8 @@ places()
 	# Once within the new namespace, once with the namespace made under our eyes.
 	run_apart "$SYSCULL" run -o new.txt -- unshare -m sh script.sh
 	[ "$status" -eq 0 ]
-	places new.txt | grep -q '60 files in .*; ramfs'
+	as_one_line new.txt | grep -q 'Where 60 files in [^;]*; ramfs'
 	run_apart unshare -m "$SYSCULL" run -o inside.txt -- sh script.sh
 	[ "$status" -eq 0 ]
-	places inside.txt | grep -q '60 files in .*; ramfs'
+	as_one_line inside.txt | grep -q 'Where 60 files in [^;]*; ramfs'
 }
