@@ -18,31 +18,25 @@ fails_with()
 	run_apart "$SYSCULL" run --help
 	expect "$status" 0
 	expect "$errors" ""
-	mapfile -t names < <(grep -o -- '--[a-z][a-z-]*' out | sort -u)
-	[ "${#names[@]}" -ge 9 ]
-	for name in "${names[@]}"; do
-		value=()
+	# Options and the names of their arguments, as the help has them.
+	declare -A values=([EXPR]=read [FILE]=report [FORMAT]=text [LIST]=argv [N]=100 [NAME]=ptrace [PATH]=/
+		[SHARE,TIME]=1%,100us [WHAT]=region [WHEN]=auto)
+	tried=0
+	while read -r name argument; do
 		case $name in
-		--output) value=(report) ;;
 		--attach | --help | --version) continue ;;
-		--by) value=(region) ;;
-		--color | --pin) value=(auto) ;;
-		--engine) value=(ptrace) ;;
-		--task-limit) value=(100) ;;
-		--trace) value=(%file) ;;
-		--path) value=(/etc) ;;
-		--format) value=(text) ;;
-		--redact) value=(argv,paths,users) ;;
-		--failed | --quiet | --verbose) ;;
-		*) expect "an option that this test knows" "$name" ;;
 		esac
-		run_apart "$SYSCULL" run "$name" "${value[@]}" -- true
+		[ -z "$argument" ] || [ -n "${values[$argument]-}" ] || expect "an argument that this test knows" "$argument"
+		run_apart "$SYSCULL" run "$name" ${argument:+"${values[$argument]}"} -- true
 		expect "$name $status" "$name 0"
-		[ "${#value[@]}" -eq 0 ] || {
-			run_apart "$SYSCULL" run "$name=${value[0]}" -- true
+		[ -z "$argument" ] || {
+			run_apart "$SYSCULL" run "$name=${values[$argument]}" -- true
 			expect "$name= $status" "$name= 0"
+			fails_with "option $name needs $argument" "$SYSCULL" run "$name"
 		}
-	done
+		tried=$((tried + 1))
+	done < <(sed -n 's/^  *\(-[a-zA-Z], \)\{0,1\}\(--[a-z-]*\) \{0,1\}\([^ ]*\).*/\2 \3/p' out)
+	[ "$tried" -ge 8 ]
 }
 
 @test "short options, joined and apart" {
