@@ -247,9 +247,12 @@ void call_stop(struct engine_pt *e, struct task *task, uint64_t seen_ns)
 	struct __ptrace_syscall_info info;
 	long got = ptrace(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof info, &info);
 
-	/* Killed meanwhile: its exit stop or its death will be told. */
-	if (got <= 0 || info.op == PTRACE_SYSCALL_INFO_NONE)
+	if (got <= 0 ? errno == ESRCH : info.op == PTRACE_SYSCALL_INFO_NONE)
+		return; /* killed meanwhile: its exit stop or its death will be told */
+	if (got <= 0) {
+		engine_release(e, task, 0);
 		return;
+	}
 	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
 		/* What the child does between fork and its execve is ours. */
 		if (!task->starting ||
