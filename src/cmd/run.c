@@ -24,11 +24,12 @@
 #include "engine/engine.h"
 #include "report/reporter.h"
 #include "verdict/analysis.h"
+#include "verdict/judge.h"
 
 #define PIDS_MAX 64
 #define TASK_LIMIT 4096
 
-enum { OPT_BY = 256, OPT_FAILED, OPT_FORMAT, OPT_REDACT, OPT_ENGINE, OPT_PIN, OPT_COLOR, OPT_TASK_LIMIT };
+enum { OPT_BY = 256, OPT_FAILED, OPT_FLOOR, OPT_FORMAT, OPT_REDACT, OPT_ENGINE, OPT_PIN, OPT_COLOR, OPT_TASK_LIMIT };
 
 static const struct opt run_options[] = {
 	{ 'e', "trace", "EXPR", "look at these calls only: names, %classes, @families, !not" },
@@ -41,6 +42,7 @@ static const struct opt run_options[] = {
 	{ OPT_COLOR, "color", "WHEN", "auto, always or never" },
 	{ OPT_ENGINE, "engine", "NAME", "auto or ptrace" },
 	{ OPT_FAILED, "failed", NULL, "look at failed calls only" },
+	{ OPT_FLOOR, "floor", "SHARE,TIME", "worth fixing is what saves both (1%,100us), or 100ms as a third" },
 	{ OPT_FORMAT, "format", "FORMAT", "text or json, or FORMAT=FILE (repeatable)" },
 	{ OPT_PIN, "pin", "WHEN", "share a CPU with a command of one task: auto, always, never" },
 	{ OPT_REDACT, "redact", "LIST", "hash what LIST names: argv, paths, users" },
@@ -61,6 +63,7 @@ struct run_settings {
 	size_t pid_count;
 	struct formats formats;
 	struct filter filter;
+	struct analysis_floor floor;
 };
 
 static int parse_number(const char *what, const char *text, long most, long *ret, struct error *err)
@@ -135,6 +138,11 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 		return r;
 	case OPT_FAILED:
 		return filter_set_failed(&s->filter, err);
+	case OPT_FLOOR:
+		if (judge_floor_parse(value, &s->floor) < 0)
+			return error_set(err, EINVAL, "--floor wants a share and a time, as 1%%,100us, not '%s'",
+					 value);
+		return 0;
 	case OPT_FORMAT:
 		return formats_add(&s->formats, value, err);
 	case OPT_REDACT:
@@ -320,6 +328,8 @@ static int run(struct run_settings *s, char **argv)
 		r = formats_open(&s->formats, s->output, true, s->pid_count ? NULL : rule_base_name(argv[0]), &err);
 	if (r == 0)
 		r = analysis_new(&(struct analysis_spec){ .filter = &s->filter,
+							  .floor = s->floor,
+							  .prices = price_book_new_kept(),
 							  .packages = package_book_new(PACKAGE_DATABASE,
 										       package_system_merged()) },
 				 &analysis, &err);
@@ -360,6 +370,8 @@ static int run(struct run_settings *s, char **argv)
 	r = analysis_finish(analysis, &facts, &err);
 	if (r == 0)
 		r = report(s, analysis, &err);
+	/* What cannot be kept is measured again. */
+	(void)price_book_save(analysis_result(analysis)->prices);
 	signals_give_back();
 	if (r < 0) {
 		log_error(&err);

@@ -138,7 +138,7 @@ int analysis_new(const struct analysis_spec *spec, struct analysis **ret, struct
 	analysis->packages = spec->packages;
 	analysis->result.tally = analysis->result.shown = &analysis->tally;
 	analysis->result.floor = spec->floor;
-	if (spec->floor.share == 0 && spec->floor.least_ns == 0 && spec->floor.enough_ns == 0)
+	if (!spec->floor.set && spec->floor.share == 0 && spec->floor.least_ns == 0 && spec->floor.enough_ns == 0)
 		analysis->result.floor = JUDGE_FLOOR_DEFAULT;
 	r = set_up(analysis, spec);
 	if (r < 0) {

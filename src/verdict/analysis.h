@@ -28,10 +28,11 @@ struct analysis_floor {
 	double share; /* of the task time: 0.01 */
 	uint64_t least_ns; /* and at least: 100,000 */
 	uint64_t enough_ns; /* or at least, whatever the share: 100,000,000 */
+	bool set; /* false: the defaults */
 };
 
 struct analysis_spec {
-	struct analysis_floor floor; /* zero: the defaults */
+	struct analysis_floor floor;
 	const char *const *only_rules; /* NULL: all; else NULL-ended ids */
 	struct price_book *prices; /* NULL: measured here; else belongs to the analysis */
 	const struct filter *filter; /* NULL: all; has to outlive the analysis */

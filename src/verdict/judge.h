@@ -9,7 +9,11 @@
 #include "verdict/analysis.h"
 
 #define JUDGE_FLOOR_DEFAULT \
-	((struct analysis_floor){ .share = 0.01, .least_ns = 100 * 1000, .enough_ns = 100 * 1000 * 1000 })
+	((struct analysis_floor){ .share = 0.01, .least_ns = 100 * 1000, .enough_ns = 100 * 1000 * 1000, .set = true })
+
+/* "1%,100us" or "1%,100us,100ms": share and least time, or so much in all.
+ * -EINVAL: not that. */
+int judge_floor_parse(const char *text, struct analysis_floor *ret);
 
 /*
  * Reads result->prices, task_ns, calls, floor and complete (nothing is worth

@@ -20,7 +20,11 @@
 struct price_book;
 
 /* Where an amount comes from; printed and written into JSON. */
-enum price_source { PRICE_CALIBRATED, PRICE_MEASURED };
+enum price_source {
+	PRICE_CALIBRATED, /* a timed loop, on this machine */
+	PRICE_MEASURED, /* in this run */
+};
+const char *price_source_name(enum price_source source);
 
 struct price {
 	double ns; /* of one call */
@@ -30,6 +34,16 @@ struct price {
 };
 
 struct price_book *price_book_new(void);
+/* The same with what earlier runs have kept (price-cache.h).  A run measures
+ * only what it needs and nobody has kept, some 60 us a loop, when the command
+ * has ended: a full calibration, 0.1 s, would be longer than most commands. */
+struct price_book *price_book_new_kept(void);
+/* Keeps what was measured: 0 also when there was nothing new; else why not. */
+int price_book_save(struct price_book *book);
+/* All loops, over and over for so long, whatever was kept. */
+void price_book_calibrate(struct price_book *book, uint64_t budget_ns);
+/* How many loops have a price: kept, and measured here. */
+void price_book_count(const struct price_book *book, unsigned *ret_kept, unsigned *ret_measured);
 /* For tests: runs nothing.  Calls that no row names cost other_ns. */
 #define PRICE_ANY_FAILURE (-1)
 struct price_fixed {
@@ -47,6 +61,10 @@ void price_book_free(struct price_book *book);
  * at last by a null call.  Blocking time is never part of a price.
  */
 struct price price_of(struct price_book *book, enum sys_call_id call, int err, double components);
+/* Touching a page for the first time: what memory costs beside its calls. */
+struct price price_of_page(struct price_book *book);
+/* A child that forks and ends, without what it runs. */
+struct price price_of_fork(struct price_book *book);
 /* The price of the call that a loop stands for (verdict/probe.h), on its own path. */
 struct price price_of_probe(struct price_book *book, enum probe_id id);
 

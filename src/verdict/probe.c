@@ -36,6 +36,7 @@
 #define TURNS_MAX 256
 #define ABSENT "/.syscull-absent"
 #define DEEP_COMPONENTS 5
+#define PAGES 32 /* too few for a huge page */
 
 /* What the loops work on.  Paths that are there on any system come first. */
 struct probe_room {
@@ -157,6 +158,38 @@ static void loop_vfork(const struct probe_room *room, unsigned turns)
 	}
 }
 
+/* As loop_vfork, but with a memory of its own. */
+static void loop_fork(const struct probe_room *room, unsigned turns)
+{
+	(void)room;
+	for (unsigned turn = 0; turn < turns; turn++) {
+		long child = syscall(SYS_clone, 0, NULL, NULL, NULL, NULL);
+
+		if (child == 0)
+			for (;;)
+				CALL(SYS_exit, 0);
+		if (child > 0)
+			(void)waitpid((pid_t)child, NULL, __WALL);
+	}
+}
+
+static void loop_page(const struct probe_room *room, unsigned turns)
+{
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+
+	(void)room;
+	for (unsigned turn = 0; turn < turns; turn++) {
+		char *pages =
+			mmap(NULL, PAGES * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (pages == MAP_FAILED)
+			return;
+		for (size_t page = 0; page < PAGES; page++)
+			((volatile char *)pages)[page * page_bytes] = 1;
+		(void)munmap(pages, PAGES * page_bytes);
+	}
+}
+
 #define WALKS(member) .components_at = offsetof(struct probe_room, member)
 #define BESIDES(id, count) .rest = PROBE_##id, .rest_count = (count)
 
@@ -202,6 +235,8 @@ static const struct probe probes[PROBE_COUNT] = {
 	[PROBE_UNAME] = { "uname", loop_uname, 1 },
 	[PROBE_PRLIMIT] = { "prlimit", loop_prlimit, 1 },
 	[PROBE_VFORK] = { "vfork", loop_vfork, 1, .turns_max = 1 },
+	[PROBE_FORK] = { "fork", loop_fork, 1, .turns_max = 1 },
+	[PROBE_PAGE] = { "page", loop_page, PAGES, BESIDES(MMAP_MUNMAP, 2), .turns_max = 16 },
 };
 
 const char *probe_name(enum probe_id id)

@@ -51,6 +51,8 @@ enum probe_id {
 	PROBE_UNAME,
 	PROBE_PRLIMIT,
 	PROBE_VFORK,
+	PROBE_FORK, /* a child that ends at once */
+	PROBE_PAGE, /* no call: the first touch of a page */
 	PROBE_COUNT
 };
 

@@ -12,6 +12,9 @@
 	(EVENT_F_UNFINISHED | EVENT_F_KILLED | EVENT_F_NO_ENTER | EVENT_F_BEFORE_ATTACH | EVENT_F_RESTARTED)
 #define MEMORY 64 /* samples that a mean remembers */
 #define OUTLIER 6 /* times the mean */
+#define FAR_OFF_MOST 4 /* in a row */
+#define SURE 8 /* samples, for a mean to be held against others */
+#define RARE 4 /* times as many samples */
 #define SAMPLES_LEAST 32 /* for a quantile */
 #define LOW_SHARE 10 /* one tenth from below */
 #define SLEEP_LEAST_NS 20000.0
@@ -123,13 +126,10 @@ static double usual_ns(enum probe_id id)
 		[PROBE_STAT_ABSENT] = 800,
 		[PROBE_STATX] = 700,
 		[PROBE_FSTAT] = 300,
-		[PROBE_ACCESS] = 600,
-		[PROBE_ACCESS_ABSENT] = 800,
 		[PROBE_READLINK_NO_LINK] = 700,
 		[PROBE_GETXATTR_ABSENT] = 900,
 		[PROBE_LSEEK] = 200,
-		[PROBE_READ] = 350,
-		[PROBE_WRITE] = 350,
+
 		[PROBE_IOCTL_NO_TTY] = 200,
 		[PROBE_FCNTL] = 200,
 		[PROBE_SIGACTION] = 200,
@@ -143,23 +143,39 @@ static double usual_ns(enum probe_id id)
 	return usual[id];
 }
 
+/* Small reads and writes take as long as what is read does: of nothing else
+ * there is enough, then as if it were the cheapest, /dev/null. */
+static enum probe_id stands_for(const struct untraced *book, enum probe_id probe, const struct event_call *call)
+{
+	if (probe != PROBE_READ && probe != PROBE_WRITE)
+		return probe;
+	if (call->ret > SMALL_BYTES || book->steady * RARE > book->gap_count)
+		return PROBE_COUNT;
+	return PROBE_NULL;
+}
+
 /* The sampled call was a cheap one: what it took is the stop. */
 static void learn(struct untraced *book, struct untraced_task *task, enum sys_call_id id, const struct event_call *call,
 		  int err)
 {
-	enum probe_id probe = price_table_probe(id, err);
-	double run_ns = task->sample_run_ns - usual_ns(probe);
+	enum probe_id own = price_table_probe(id, err), probe = stands_for(book, own, call);
+	double run_ns = task->sample_run_ns, idle_ns = task->sample_idle_ns;
 
 	task->sampled = false;
-	if (usual_ns(probe) == 0 || (call->ret > SMALL_BYTES && (probe == PROBE_READ || probe == PROBE_WRITE)))
+	/* A call without a loop of its own is priced like a null call, but is none. */
+	if (probe == PROBE_COUNT || usual_ns(probe) == 0 || (own == PROBE_NULL && !time_is_cheap(id)))
 		return;
+	run_ns -= usual_ns(probe);
+	/* One that is far off did something else, unless all are from now on. */
+	if (book->run.count >= SURE && run_ns > OUTLIER * book->run.value && ++book->far_off < FAR_OFF_MOST)
+		return;
+	book->far_off = 0;
+	book->steady += own == probe;
 	book->call_samples[book->call_count++ % UNTRACED_RESERVOIR] = (float)run_ns;
-	if (book->run.count >= 8 && run_ns > OUTLIER * book->run.value)
-		run_ns = OUTLIER * book->run.value;
 	mean_add(&book->run, run_ns > 0 ? run_ns : 0);
-	mean_add(&book->idle, book->idle.count >= 8 && task->sample_idle_ns > OUTLIER * book->idle.value
-				      ? OUTLIER * book->idle.value
-				      : task->sample_idle_ns);
+	if (book->idle.count >= SURE && idle_ns > OUTLIER * book->idle.value)
+		idle_ns = OUTLIER * book->idle.value;
+	mean_add(&book->idle, idle_ns);
 	book->sampled[probe]++;
 	if (book->call_count % SAMPLES_LEAST == 0)
 		judge_more(book);
@@ -273,6 +289,7 @@ static void call_feed(struct untraced *book, struct untraced_task *task, const s
 		      enum sys_call_id id, int err)
 {
 	uint64_t end_ns = call->head.time_ns + call->duration_ns;
+	const struct untraced_point *reaped;
 	double sleep_ns, before_ns;
 
 	task->at.stops++;
@@ -293,15 +310,13 @@ static void call_feed(struct untraced *book, struct untraced_task *task, const s
 	sleep_ns = task->sleep_ns;
 	if (sleep_ns > (double)call->duration_ns)
 		sleep_ns = (double)call->duration_ns;
-	if (sleep_ns > SLEEP_LEAST_NS && sleep_ns > 3 * book->idle.value)
+	reaped = (sys_call(id)->classes & SYS_FAMILY_wait) && call->ret > 0 ? map_get(&book->ended, (uint64_t)call->ret)
+									    : NULL;
+	if (reaped) {
+		set_to(task, reaped);
+		(void)map_remove(&book->ended, (uint64_t)call->ret);
+	} else if (sleep_ns > SLEEP_LEAST_NS && sleep_ns > 3 * book->idle.value) {
 		slept(book, task, call, id, err, sleep_ns);
-	if ((sys_call(id)->classes & SYS_FAMILY_wait) && call->ret > 0) {
-		const struct untraced_point *end = map_get(&book->ended, (uint64_t)call->ret);
-
-		if (end) {
-			set_to(task, end);
-			(void)map_remove(&book->ended, (uint64_t)call->ret);
-		}
 	}
 	if (task->returned) {
 		task->base = task->at;

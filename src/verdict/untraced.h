@@ -71,6 +71,8 @@ struct untraced {
 	double more_ns; /* the stop at enter costs more than the one at return */
 	float call_samples[UNTRACED_RESERVOIR], gap_samples[UNTRACED_RESERVOIR];
 	uint32_t call_count, gap_count;
+	uint32_t steady; /* samples of calls whose price is known well */
+	uint32_t far_off; /* samples in a row that did not fit */
 	uint64_t sampled[PROBE_COUNT]; /* which calls the samples are of */
 	double work_ns, work_stops; /* all tasks: CPU time and the calls in it */
 	double io_ns; /* slow calls that wait for nobody: disk, remote files */

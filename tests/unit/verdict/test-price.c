@@ -112,7 +112,7 @@ static void every_loop_is_described(void **state)
 		unsigned rest;
 
 		assert_non_null(probe_name((enum probe_id)id));
-		assert_in_range(probe_calls((enum probe_id)id), 1, 2);
+		assert_true(probe_calls((enum probe_id)id) >= 1);
 		/* What else a turn makes is measured first, so it must not go in a circle. */
 		if (probe_rest((enum probe_id)id, &rest) && rest > 0) {
 			unsigned none;
