@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * brk-churn: a heap that shrinks and grows again, over and over.  The memory
+ * goes back to the kernel, which clears it and gives it again, a page fault
+ * for each page.  Giving back what is not needed for a while is right.
+ */
+#include "base/text.h"
+#include "rules/memory.h"
+
+#define PROCESSES_MAX 16384
+
+enum { LIMIT_TIMES, LIMIT_GROWTH, LIMIT_AGAIN, LIMIT_HELD };
+
+/* One image; its tally has what it shrank by and at once grew by again. */
+struct heap {
+	struct rule_key key; /* first */
+	struct rule_burst burst; /* since it last shrank */
+	struct rule_tally shrinks; /* since it last grew */
+	uint64_t end; /* the present break, 0 not known */
+	uint64_t grown, grown_before; /* since it last shrank, and before that */
+	uint64_t given, owed; /* by `shrinks`, and in all not yet taken again */
+	uint64_t times, largest, bytes; /* of what was wasted */
+	uint64_t held; /* times that it stayed small for long */
+	uint64_t unmapped; /* the largest that may have been a block of malloc */
+};
+
+static void shrank(struct rule_run *run, struct heap *heap, const struct model_view *view, uint64_t bytes)
+{
+	if (heap->grown > 0)
+		heap->grown_before = heap->grown;
+	heap->grown = 0;
+	heap->given += bytes;
+	heap->owed += bytes;
+	(void)rule_tally_add(&heap->shrinks, run->model, view);
+	heap->burst.begun = true;
+	heap->burst.last_ns = view->call->head.time_ns + view->call->duration_ns;
+	heap->burst.last_calls = view->process->calls;
+}
+
+/* The first growth after shrinking says whether that was for nothing. */
+static bool was_wasted(struct rule_run *run, struct heap *heap, const struct model_view *view)
+{
+	struct rule_burst burst = heap->burst;
+
+	if (!rule_burst_next(&heap->burst, view, run->limits[LIMIT_HELD])) {
+		heap->held++;
+		return false;
+	}
+	if (heap->grown_before >= run->limits[LIMIT_GROWTH])
+		return true;
+	return rule_burst_next(&burst, view, run->limits[LIMIT_AGAIN]);
+}
+
+static void grew(struct rule_run *run, struct heap *heap, const struct model_view *view, uint64_t bytes)
+{
+	uint64_t again;
+
+	heap->grown += bytes;
+	if (heap->shrinks.calls > 0) {
+		if (was_wasted(run, heap, view)) {
+			heap->times++;
+			heap->largest = heap->given > heap->largest ? heap->given : heap->largest;
+			rule_tally_merge(&heap->key.tally, &heap->shrinks);
+			rule_keys_value(run->state, &heap->key, heap->times);
+		} else {
+			heap->owed = 0;
+		}
+		rule_tally_done(&heap->shrinks);
+		heap->given = 0;
+	}
+	again = bytes < heap->owed ? bytes : heap->owed;
+	if (again == 0)
+		return;
+	heap->owed -= again;
+	heap->bytes += again;
+	(void)rule_tally_add(&heap->key.tally, run->model, view);
+}
+
+static void heap_call(struct rule_run *run, const struct model_view *view)
+{
+	struct heap *heap = (struct heap *)rule_keys_find(run->state, view->process->id);
+	uint64_t now = (uint64_t)view->call->ret, was;
+
+	if (view->err || !rule_returned(view))
+		return;
+	if (view->id == CALL_munmap) {
+		uint64_t bytes = view->call->args[1];
+
+		if (heap && bytes > MEMORY_THRESHOLD && bytes <= MEMORY_THRESHOLD_MOST && bytes > heap->unmapped)
+			heap->unmapped = bytes;
+		return;
+	}
+	heap = (struct heap *)rule_keys_get(run, run->state, view, view->process->id, NULL);
+	if (!heap || now == 0)
+		return;
+	was = heap->end;
+	heap->end = now;
+	if (was > now)
+		shrank(run, heap, view, was - now);
+	else if (was > 0 && now > was)
+		grew(run, heap, view, now - was);
+}
+
+/* The settings that end it. */
+static void tell_settings(struct rule_run *run, const struct heap *heap, struct finding *finding)
+{
+	uint64_t pad = memory_round(heap->largest + MEMORY_PAD);
+	struct finding_remedy *remedy = finding_add_remedy(finding, REMEDY_ENVIRONMENT);
+	char number[TEXT_NUMBER_MAX];
+
+	if (pad < 1000000)
+		pad = 1000000;
+	if (!remedy)
+		return;
+	if (heap->unmapped > 0)
+		finding_set(&remedy->text, "MALLOC_TOP_PAD_=%llu MALLOC_MMAP_THRESHOLD_=%llu", (unsigned long long)pad,
+			    (unsigned long long)memory_round(heap->unmapped));
+	else
+		finding_set(&remedy->text, "MALLOC_TOP_PAD_=%llu", (unsigned long long)pad);
+	if (remedy->text)
+		remedy->command = rule_command(run->model, remedy->text, "MALLOC_TOP_PAD_");
+	finding_remedy_saves_all(remedy, finding);
+	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
+	if (remedy) {
+		finding_set(&remedy->text, "mallopt(M_TOP_PAD, %llu) at start, or keep the blocks and use them again",
+			    (unsigned long long)pad);
+		finding_remedy_saves_all(remedy, finding);
+	}
+	finding_add_note(finding,
+			 "with either setting the heap keeps up to %s bytes more; malloc_trim, where the "
+			 "program calls it, still gives them back",
+			 text_count(pad, number));
+}
+
+static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
+{
+	const struct heap *heap = (const struct heap *)key;
+	struct finding *finding = rule_key_finding(run, key, FINDING_LIKELY, NULL, out);
+	char number[TEXT_NUMBER_MAX], number2[TEXT_NUMBER_MAX];
+	uint64_t pages = memory_pages(heap->bytes);
+	struct finding_remedy *remedy;
+
+	if (!finding)
+		return;
+	finding_set(&finding->what, "gives memory of its heap back and takes it again at once");
+	finding_set(&finding->where, "heap, up to %s bytes at a time, %s times", text_count(heap->largest, number),
+		    text_count(heap->times, number2));
+	finding_set(&finding->object, "heap");
+	if (memory_by_glibc(key->tally.sites)) {
+		tell_settings(run, heap, finding);
+	} else {
+		remedy = finding_add_remedy(finding, REMEDY_SOURCE);
+		if (remedy) {
+			finding_set(&remedy->text, "keep the memory and use it again");
+			finding_remedy_saves_all(remedy, finding);
+		}
+	}
+	memory_tell_faults(finding, pages / 2, pages, "half to all of it");
+	if (heap->held > 0)
+		finding_add_note(finding, "left out: %s times that it stayed small for longer",
+				 text_count(heap->held, number));
+	rule_burst_note(&heap->burst, finding);
+}
+
+static void heap_free(struct rule_run *run, struct rule_key *key)
+{
+	rule_tally_done(&((struct heap *)key)->shrinks);
+}
+
+static int heap_start(struct rule_run *run)
+{
+	struct rule_keys *keys = run->state;
+
+	rule_keys_init(keys, sizeof(struct heap), PROCESSES_MAX);
+	keys->candidate = run->limits[LIMIT_TIMES];
+	keys->free = heap_free;
+	return 0;
+}
+
+static void heap_image_end(struct rule_run *run, struct model_process *process)
+{
+	rule_keys_image_end(run, run->state, process);
+}
+
+static void heap_end(struct rule_run *run, struct finding_list *out)
+{
+	rule_keys_tell(run, run->state, out, tell);
+}
+
+static void heap_done(struct rule_run *run)
+{
+	rule_keys_done(run, run->state);
+}
+
+static const uint16_t heap_calls[] = { CALL_brk, CALL_munmap, 0 };
+
+static const char *const heap_env[] = { "MALLOC_TOP_PAD_", NULL };
+
+static const struct rule_limit heap_limits[] = {
+	[LIMIT_TIMES] = { "times", RULE_COUNT, 20, "that the heap of one process shrank and grew again" },
+	[LIMIT_GROWTH] = { "growth", RULE_BYTES, 65536, "by so much it had grown before it shrank" },
+	[LIMIT_AGAIN] = { "again", RULE_NS, 1000000, "or it grew again so soon, whatever it had grown by" },
+	[LIMIT_HELD] = { "held", RULE_NS, 1000000000, "memory given back for longer was rightly given back" },
+	{ 0 },
+};
+
+const struct rule rule_brk_churn = {
+	.id = "brk-churn",
+	.title = "heap memory given back and taken again",
+	.needs = RULE_NEEDS_TIMES,
+	.env = heap_env,
+	.calls = heap_calls,
+	.limits = heap_limits,
+	.state_bytes = sizeof(struct rule_keys),
+	.start = heap_start,
+	.call = heap_call,
+	.image_end = heap_image_end,
+	.end = heap_end,
+	.done = heap_done,
+};
