@@ -121,6 +121,7 @@ static void put_remedy(struct json *json, const struct verdict_remedy *verdict)
 
 	json_object(json);
 	json_member_string(json, "kind", kind_name(remedy->kind));
+	json_member_string(json, "id", remedy->id);
 	json_member_string(json, "text", remedy->text);
 	/* Not counted is not zero. */
 	if (remedy->deltas.used > 0) {

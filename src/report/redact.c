@@ -182,8 +182,9 @@ static void finding_parts(struct redacted *redacted, const struct finding *from,
 	struct finding_site *sites = copy(redacted, from->sites.at, from->sites.used, sizeof *sites);
 	char **samples = copy(redacted, from->samples.at, from->samples.used, sizeof *samples);
 	char **notes = copy(redacted, from->notes.at, from->notes.used, sizeof *notes);
+	struct finding_scale *scales = copy(redacted, from->scales.at, from->scales.used, sizeof *scales);
 
-	if (!costs || !sites || !samples || !notes)
+	if (!costs || !sites || !samples || !notes || !scales)
 		return;
 	for (size_t i = 0; i < from->costs.used; i++)
 		costs[i].detail = names(redacted, costs[i].detail);
@@ -193,7 +194,10 @@ static void finding_parts(struct redacted *redacted, const struct finding *from,
 		samples[i] = prose(redacted, samples[i]);
 	for (size_t i = 0; i < from->notes.used; i++)
 		notes[i] = prose(redacted, notes[i]);
+	for (size_t i = 0; i < from->scales.used; i++)
+		scales[i].text = prose(redacted, scales[i].text);
 	to->costs.at = costs;
+	to->scales.at = scales;
 	to->sites.at = sites;
 	to->samples.at = samples;
 	to->notes.at = notes;
