@@ -71,9 +71,11 @@ def judge(row, report):
 
 def run(row, cwd):
     variables, words = command_of(row)
-    if not live.have(words[0]):
-        print(f"no {words[0]}")
-        return None
+    kind, _, name = row["needs"].partition(":")
+    for program in [words[0], name] if kind == "have" else [words[0]]:
+        if not live.have(program):
+            print(f"no {program}")
+            return None
     before = ["unshare", "-m", "sh", "-c", RAMFS, "sh"] if row["needs"] == "mount" else []
     done, report = live.syscull(words, cwd, before=before, env=live.clean_env(**variables))
     bad = judge(row, report)
@@ -96,7 +98,8 @@ def main():
                                    capture_output=True, check=False)
             if tried.returncode != 0:
                 live.skip("mounting in a namespace does not work here: " + tried.stderr.decode().strip())
-        wanted = [row for row in rows() if row["rule"] == rule and row["needs"] == need]
+        wanted = [row for row in rows() if row["rule"] == rule and
+                  ("-" if row["needs"].startswith("have:") else row["needs"]) == need]
         results = [run(row, cwd) for row in wanted]
     finally:
         shutil.rmtree(cwd, ignore_errors=True)

@@ -87,9 +87,9 @@ static void put_delta(struct buf *out, enum sys_call_id call, int err, const cha
 
 static void put_finding(struct buf *out, const struct finding *finding)
 {
-	(void)buf_printf(out, "%s %s%s pid %u %s: %llu calls\n", finding->rule->id, tiers[finding->tier],
-			 finding->information ? " information" : "", finding->pid, finding->exe,
-			 (unsigned long long)finding->calls);
+	(void)buf_printf(out, "%s %s%s%s pid %u %s: %llu calls\n", finding->rule->id, tiers[finding->tier],
+			 finding->information ? " information" : "", finding->minor ? " minor" : "", finding->pid,
+			 finding->exe, (unsigned long long)finding->calls);
 	(void)buf_printf(out, "  what %s\n", finding->what);
 	for (size_t i = 0; i < finding->costs.used; i++) {
 		const struct finding_cost *cost = &finding->costs.at[i];
@@ -97,6 +97,9 @@ static void put_finding(struct buf *out, const struct finding *finding)
 		put_delta(out, cost->call, cost->err, "  cost ", (long long)cost->count, cost->components);
 		(void)buf_printf(out, " %s\n", cost->detail ? cost->detail : "-");
 	}
+	for (size_t i = 0; i < finding->scales.used; i++)
+		(void)buf_printf(out, "  scale %s: %llu calls\n", finding->scales.at[i].text,
+				 (unsigned long long)finding->scales.at[i].count);
 	(void)buf_printf(out, "  where %s\n  object %s\n", finding->where, finding->object);
 	for (size_t i = 0; i < finding->sites.used; i++)
 		(void)buf_printf(out, "  site %llu %s+0x%llx\n", (unsigned long long)finding->sites.at[i].count,

@@ -77,26 +77,56 @@ static bool is_variable(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* "{i}", "{i+1}", "{i-1}", "{i*8}", "{i/8}", "{i%7}": the bytes taken, 0 when it is none. */
+/* The loop of this name; NULL when there is none. */
+static const struct script_loop *loop_of(const struct script *script, const char *name, size_t bytes)
+{
+	for (unsigned depth = script->depth; depth > 0; depth--) {
+		const struct script_loop *loop = &script->loops[depth - 1];
+
+		if (strlen(loop->name) == bytes && memcmp(loop->name, name, bytes) == 0)
+			return loop;
+	}
+	return NULL;
+}
+
+/* "{9-i}": counts down. */
+static size_t fill_downwards(struct script *script, const char *text, size_t left)
+{
+	const struct script_loop *loop;
+	uint64_t number = 0;
+	size_t at = 1, name;
+
+	while (at < left && isdigit((unsigned char)text[at]))
+		number = number * 10 + (uint64_t)(text[at++] - '0');
+	if (at == 1 || at == left || text[at] != '-')
+		return 0;
+	name = ++at;
+	while (at < left && is_variable(text[at]))
+		at++;
+	loop = at < left && text[at] == '}' ? loop_of(script, text + name, at - name) : NULL;
+	if (!loop)
+		return 0;
+	(void)buf_printf(&script->filled, "%lld", (long long)(number - loop->at));
+	return at + 1;
+}
+
+/* "{i}", "{i+1}", "{i-1}", "{i*8}", "{i/8}", "{i%7}", "{9-i}": the bytes taken, 0 when it is none. */
 static size_t fill_variable(struct script *script, const char *text, size_t left)
 {
+	const struct script_loop *loop;
 	size_t at = 1;
 	uint64_t number = 0;
 	uint64_t value;
-	unsigned depth;
 	char op = 0;
 
 	while (at < left && is_variable(text[at]))
 		at++;
-	for (depth = script->depth; depth > 0; depth--) {
-		const char *name = script->loops[depth - 1].name;
-
-		if (strlen(name) == at - 1 && memcmp(name, text + 1, at - 1) == 0)
-			break;
-	}
-	if (depth == 0 || at == left)
+	loop = loop_of(script, text + 1, at - 1);
+	if (!loop)
+		return fill_downwards(script, text, left);
+	if (at == left)
 		return 0;
-	value = script->loops[depth - 1].at;
+	value = loop->at;
 	if (strchr("+-*/%", text[at])) {
 		op = text[at++];
 		while (at < left && isdigit((unsigned char)text[at]))
