@@ -23,7 +23,9 @@ check: ## all tests on three builds; installs what is missing first
 	@tools/deps --wanted build test cross
 	@tools/check
 
-check-long: build ## the long tests in shards (SHARD=NAME for one)
+check-long: ## the long tests in shards (SHARD=NAME for one)
+	@tools/deps --wanted build long
+	@tools/build
 	@tools/check-long $(SHARD)
 
 bench: build ## the benchmarks
