@@ -1,23 +1,54 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* syscull doctor: what works here, what does not, and what to change. */
+/*
+ * syscull doctor: what works here, what does not and exactly what to change,
+ * the calibration, and the files that are read.  Ends with 1 when nothing can
+ * be watched here.
+ */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "engine/engine.h"
+#include "report/term.h"
+#include "verdict/package.h"
 #include "verdict/price.h"
 
 #define CALIBRATION_NS UINT64_C(100000000)
+#define TEXT_COLUMN 10
+
+static void line(struct term *term, const char *name, bool ok, const char *text)
+{
+	term_put(term, TERM_PLAIN, name);
+	term_to(term, TEXT_COLUMN);
+	term_wrap(term, ok ? TERM_PLAIN : TERM_ALARM, text, TEXT_COLUMN, term->width, 0);
+	term_end(term);
+}
+
+static void lines(struct term *term, const char *text)
+{
+	while (*text) {
+		size_t bytes = strcspn(text, "\n");
+		char one[512];
+
+		(void)snprintf(one, sizeof one, "%.*s", (int)bytes, text);
+		line(term, "", true, one);
+		text += bytes + (text[bytes] == '\n');
+	}
+}
 
 /* Measures all that runs would measure piece by piece. */
-static void doctor_prices(void)
+static void doctor_prices(struct term *term)
 {
 	struct price_book *book = price_book_new_kept();
 	unsigned kept, measured;
 	char ns[TEXT_NUMBER_MAX];
+	char text[512];
 	int r;
 
 	if (!book)
@@ -25,18 +56,63 @@ static void doctor_prices(void)
 	price_book_calibrate(book, CALIBRATION_NS);
 	price_book_count(book, &kept, &measured);
 	r = price_book_save(book);
-	printf("prices    ok: %u loops measured, a cheap call takes %s; %s%s\n", measured,
-	       text_ns(price_of(book, CALL_getppid, 0, 0).ns, ns),
-	       r < 0 ? "each run measures what it needs, because they cannot be kept: "
-		     : "kept in $XDG_CACHE_HOME/syscull/prices or ~/.cache for this boot and kernel",
-	       r < 0 ? strerror(-r) : "");
+	(void)snprintf(text, sizeof text, "ok: %u loops measured now, a cheap call takes %s; %s%s", measured,
+		       text_ns(price_of(book, CALL_getppid, 0, 0).ns, ns),
+		       r < 0 ? "they cannot be kept, each run measures what it needs: "
+			     : "kept for this boot and kernel",
+		       r < 0 ? strerror(-r) : "");
+	line(term, "prices", true, text);
 	price_book_free(book);
+}
+
+static const char *presence(const char *path)
+{
+	return access(path, R_OK) == 0 ? "read" : errno == ENOENT ? "not there" : strerror(errno);
+}
+
+static void doctor_files(struct term *term)
+{
+	const char *cache = getenv("XDG_CACHE_HOME");
+	char text[256];
+
+	(void)snprintf(text, sizeof text, "%s, the prices",
+		       cache && cache[0] == '/' ? "$XDG_CACHE_HOME/syscull/prices" : "~/.cache/syscull/prices");
+	line(term, "files", true, text);
+	(void)snprintf(text, sizeof text, "%s/status and info, packages of programs: %s", PACKAGE_DATABASE,
+		       presence(PACKAGE_DATABASE "/status"));
+	lines(term, text);
+}
+
+/* How many engines cannot be used. */
+static unsigned doctor_engines(struct term *term)
+{
+	unsigned bad = 0;
+
+	for (size_t i = 0; engine_list[i]; i++) {
+		struct engine_probe probe;
+		char text[256];
+
+		if (!engine_list[i]->live)
+			continue;
+		engine_list[i]->probe(&probe);
+		(void)snprintf(text, sizeof text, "%s: %s", probe.usable ? "ok" : "NOT USABLE", probe.why);
+		line(term, engine_list[i]->name, probe.usable, text);
+		if (!probe.usable) {
+			bad++;
+			lines(term, probe.fix);
+		}
+		for (unsigned part = 0; part < probe.part_count; part++)
+			line(term, probe.parts[part].name, probe.parts[part].ok, probe.parts[part].text);
+	}
+	return bad;
 }
 
 static int doctor_main(const struct command *command, int argc, char **argv)
 {
 	struct utsname host;
-	unsigned bad = 0;
+	struct term term;
+	struct tty tty = tty_of(STDOUT_FILENO, TTY_COLOR_AUTO);
+	unsigned bad;
 	int first, status;
 
 	if (!command_operands(command, argc, argv, &first, &status))
@@ -45,22 +121,18 @@ static int doctor_main(const struct command *command, int argc, char **argv)
 		log_line("doctor takes no operand");
 		return EXIT_OURS;
 	}
-	if (uname(&host) == 0)
-		printf("system    %s %s %s\n", host.sysname, host.release, host.machine);
-	doctor_prices();
-	for (size_t i = 0; engine_list[i]; i++) {
-		struct engine_probe probe;
+	term_init(&term, stdout, &tty);
+	if (uname(&host) == 0) {
+		char text[256];
 
-		if (!engine_list[i]->live)
-			continue;
-		engine_list[i]->probe(&probe);
-		printf("%-9s %s: %s\n", engine_list[i]->name, probe.usable ? "ok" : "NOT USABLE", probe.why);
-		if (!probe.usable) {
-			bad++;
-			if (probe.fix[0] != '\0')
-				printf("          %s\n", probe.fix);
-		}
+		(void)snprintf(text, sizeof text, "%s %s %s", host.sysname, host.release, host.machine);
+		line(&term, "system", true, text);
 	}
+	bad = doctor_engines(&term);
+	doctor_prices(&term);
+	doctor_files(&term);
+	if (term_done(&term) < 0)
+		return EXIT_OURS;
 	status = command_finish();
 	return status == 0 && bad > 0 ? 1 : status;
 }

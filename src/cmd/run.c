@@ -192,6 +192,7 @@ static const char *const blind_spots[][2] = {
 	{ "tracer", "a program tried to trace and was refused: its tree is held by us" },
 	{ "compat", "32-bit calls are counted by number, without names" },
 	{ "readv", "process_vm_readv is refused here: memory was read word by word, slowly" },
+	{ "proc", "/proc is not mounted here: what the command began with is not known" },
 };
 
 static void add_warnings(uint32_t met, struct analysis_facts *facts)
@@ -297,9 +298,20 @@ static int exit_for(const struct error *err)
 {
 	if (err->code == ENOENT || err->code == ENOTDIR)
 		return EXIT_NOT_FOUND;
-	if (err->code == EACCES || err->code == ENOEXEC || err->code == EISDIR || err->code == EPERM)
+	switch (err->code) {
+	case EACCES:
+	case ENOEXEC:
+	case EISDIR:
+	case EPERM:
+	case E2BIG:
+	case ETXTBSY:
+	case ELOOP:
+	case ENAMETOOLONG:
+	case ELIBBAD:
 		return EXIT_NOT_EXECUTABLE;
-	return EXIT_OURS;
+	default:
+		return EXIT_OURS;
+	}
 }
 
 static int run(struct run_settings *s, char **argv)

@@ -62,6 +62,7 @@ struct engine_stats {
 #define ENGINE_MET_TRACER 0x08 /* a program in the tree is a tracer itself */
 #define ENGINE_MET_COMPAT 0x10 /* 32-bit calls: counted by number only */
 #define ENGINE_MET_NO_READV 0x20 /* process_vm_readv refused, PEEKDATA used */
+#define ENGINE_MET_NO_PROC 0x40 /* /proc is not mounted */
 
 /* How the watched thing ended. */
 struct engine_exit {
@@ -71,10 +72,20 @@ struct engine_exit {
 	bool core;
 };
 
+/* One thing beside the engine's main means: what is less without it. */
+struct engine_part {
+	const char *name; /* "attach"; at most 9 characters */
+	bool ok;
+	char text[480]; /* one line: how it is, and exactly what to change */
+};
+#define ENGINE_PARTS_MAX 6
+
 struct engine_probe {
 	bool usable;
 	char why[160]; /* one line: why it can be used or not */
-	char fix[400]; /* exactly what to change, "" when usable */
+	char fix[640]; /* exactly what to change, a line for each way, "" when usable */
+	struct engine_part parts[ENGINE_PARTS_MAX];
+	unsigned part_count;
 };
 
 struct engine;

@@ -30,11 +30,13 @@ static int seize(struct engine_pt *e, pid_t pid, pid_t tid, struct error *err)
 
 		if (code == ESRCH && tid != pid)
 			return 0; /* a thread that ended meanwhile */
-		if (code == EPERM)
-			return error_set(err, code,
-					 "cannot attach to %d: not permitted, or another tracer holds it (see: "
-					 "syscull doctor)",
-					 (int)pid);
+		if (code == EPERM || code == EACCES || code == ENOSYS) {
+			struct refusal refusal;
+
+			refusal_find(&refusal, tid, code);
+			return error_set(err, code, "cannot attach to %d: %s%s%s", (int)pid, refusal.why,
+					 refusal.brief[0] ? "; " : "", refusal.brief);
+		}
 		return error_errno(err, code, "cannot attach to %d", (int)pid);
 	}
 	task = task_add(e, tid);
@@ -53,12 +55,15 @@ static int seize(struct engine_pt *e, pid_t pid, pid_t tid, struct error *err)
 /* Takes all threads that are not held yet: how many there were. */
 static int seize_new(struct engine_pt *e, pid_t pid, struct error *err)
 {
-	char path[64];
+	char path[PROC_PATH_MAX];
 	struct dirent *entry;
 	int found = 0, r = 0;
 	DIR *dir;
 
-	(void)snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	if (!proc_usable())
+		return error_set(err, ENOENT, "cannot attach to %d: /proc is not mounted here (see: syscull doctor)",
+				 (int)pid);
+	proc_path(path, pid, "task");
 	dir = opendir(path);
 	if (!dir)
 		return error_set(err, errno, "cannot attach to %d: %s", (int)pid,

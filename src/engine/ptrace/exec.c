@@ -158,7 +158,7 @@ void state_exec(struct engine_pt *e, struct task *task, pid_t former, uint64_t s
 	struct image image = { 0 };
 	struct event_exec *record;
 	bool compat = false;
-	char path[64];
+	char path[PROC_PATH_MAX];
 	struct stat st;
 
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof info, &info) > 0) {
@@ -166,7 +166,7 @@ void state_exec(struct engine_pt *e, struct task *task, pid_t former, uint64_t s
 		if (!compat)
 			read_stack(e, task->tid, info.stack_pointer, &image);
 	}
-	(void)snprintf(path, sizeof path, "/proc/%d/exe", (int)task->tid);
+	proc_path(path, task->tid, "exe");
 	if (stat(path, &st) != 0)
 		st = (struct stat){ 0 };
 	note_setuid(e, &st);

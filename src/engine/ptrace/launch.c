@@ -79,8 +79,12 @@ static int hold(struct engine_pt *e, pid_t pid, struct error *err)
 
 	if (ptrace(PTRACE_SEIZE, pid, NULL, OPTIONS | PTRACE_O_EXITKILL) != 0 ||
 	    ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) != 0) {
+		struct refusal refusal;
+
+		refusal_find(&refusal, 0, errno);
 		/* Not EPERM: that would say that the program cannot be executed. */
-		return error_set(err, ENOTSUP, "cannot trace: %s (see: syscull doctor)", strerror(errno));
+		return error_set(err, ENOTSUP, "cannot trace: %s; %s; see also: syscull doctor", refusal.why,
+				 refusal.brief);
 	}
 	while (waitpid(pid, &status, __WALL) < 0) {
 		if (errno != EINTR)
@@ -88,6 +92,10 @@ static int hold(struct engine_pt *e, pid_t pid, struct error *err)
 	}
 	if (!WIFSTOPPED(status))
 		return error_set(err, ECHILD, "the command ended before it began");
+	if (!probe_call_info(pid))
+		return error_set(err, ENOTSUP,
+				 "cannot trace: the kernel lacks PTRACE_GET_SYSCALL_INFO, "
+				 "Linux 5.3 or newer is needed");
 	task = task_add(e, pid);
 	if (!task)
 		return error_errno(err, ENOMEM, "starting the command");

@@ -8,6 +8,13 @@
 #define EXEC_ARGV_MAX 4096
 #define EXEC_ENV_MAX (1u << 20)
 
+#define PROC_PATH_MAX 80
+
+/* Is it mounted, and that of our pid namespace?  In another one's the numbers
+ * that we know are those of other processes. */
+bool proc_usable(void);
+/* "/proc/TID/NAME"; a path that leads nowhere when /proc is not usable. */
+void proc_path(char ret_path[static PROC_PATH_MAX], pid_t tid, const char *name);
 int proc_open(pid_t tid, const char *name, int flags);
 /* The text of a file in e->files, NUL-terminated, cut at `most` or a little
  * above; NULL when it cannot be read. */

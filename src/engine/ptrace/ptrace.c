@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/ptrace/ptrace.h"
+#include "engine/ptrace/proc.h"
 
 /* A task that cannot be stopped (uninterruptible wait, a vfork parent) is
  * given this long when we let go; then the kernel frees it when we exit. */
@@ -291,6 +291,8 @@ static int pt_start(const struct engine_spec *spec, struct engine **ret_engine, 
 	e->task_limit = spec->task_limit;
 	e->pin.when = spec->pin;
 	map_init(&e->tasks, sizeof(struct task *), 0);
+	if (!proc_usable())
+		e->stats.met |= ENGINE_MET_NO_PROC;
 	r = spec->argv ? launch_command(e, spec, err) : attach_pids(e, spec, err);
 	if (r < 0) {
 		engine_ptrace.stop(&e->engine);
@@ -345,48 +347,11 @@ static void pt_stop(struct engine *engine)
 	free(e);
 }
 
-/* Tries it: a child is seized, stopped at a call and asked about it. */
-static void pt_probe(struct engine_probe *ret)
-{
-	struct __ptrace_syscall_info info;
-	int status;
-	pid_t pid;
-
-	*ret = (struct engine_probe){ 0 };
-	pid = fork();
-	if (pid == 0) {
-		for (;;)
-			(void)pause();
-	}
-	if (pid < 0) {
-		(void)snprintf(ret->why, sizeof ret->why, "fork: %s", strerror(errno));
-		return;
-	}
-	if (ptrace(PTRACE_SEIZE, pid, NULL, PTRACE_O_TRACESYSGOOD) != 0) {
-		int code = errno;
-
-		(void)snprintf(ret->why, sizeof ret->why, "ptrace is refused: %s", strerror(code));
-		(void)snprintf(ret->fix, sizeof ret->fix,
-			       "allow it: docker run --cap-add=SYS_PTRACE, podman run --cap-add=SYS_PTRACE, "
-			       "Kubernetes securityContext.capabilities.add: [SYS_PTRACE]; on a host with Yama "
-			       "sysctl kernel.yama.ptrace_scope=1 or lower");
-	} else if (ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) != 0 || waitpid(pid, &status, __WALL) != pid ||
-		   !WIFSTOPPED(status) || ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof info, &info) <= 0) {
-		(void)snprintf(ret->why, sizeof ret->why, "the kernel lacks PTRACE_GET_SYSCALL_INFO");
-		(void)snprintf(ret->fix, sizeof ret->fix, "Linux 5.3 or newer is needed");
-	} else {
-		ret->usable = true;
-		(void)snprintf(ret->why, sizeof ret->why, "works for everybody, on this kernel too");
-	}
-	(void)kill(pid, SIGKILL);
-	(void)waitpid(pid, &status, __WALL);
-}
-
 const struct engine_ops engine_ptrace = {
 	.name = "ptrace",
 	.title = "stops at every call; needs no privileges",
 	.live = true,
-	.probe = pt_probe,
+	.probe = probe_ptrace,
 	.start = pt_start,
 	.next = pt_next,
 	.let_go = pt_let_go,

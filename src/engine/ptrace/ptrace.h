@@ -5,7 +5,8 @@
  * task is released.  Each file has one concern: launch.c begins, stops.c
  * tells stops apart, calls.c turns enter and exit into a record, capture.c
  * copies evidence, state.c reads /proc, pin.c keeps the tree on one CPU,
- * memory.c reads a tracee, arch-*.c know registers.
+ * memory.c reads a tracee, probe.c and refusal.c say what works here and why
+ * not, arch-*.c know registers.
  */
 #ifndef SYSCULL_ENGINE_PTRACE_PTRACE_H
 #define SYSCULL_ENGINE_PTRACE_PTRACE_H
@@ -187,6 +188,22 @@ bool state_pidns_differs(pid_t pid);
 int launch_command(struct engine_pt *e, const struct engine_spec *spec, struct error *err);
 /* attach.c */
 int attach_pids(struct engine_pt *e, const struct engine_spec *spec, struct error *err);
+
+/* probe.c: what works here, by trying. */
+void probe_ptrace(struct engine_probe *ret);
+/* Can a stopped tracee be asked what call it is in?  Linux 5.3. */
+bool probe_call_info(pid_t tid);
+
+/* refusal.c: why a request of ptrace(2) was refused, from what /proc tells. */
+struct refusal {
+	char why[160]; /* one line */
+	char fix[640]; /* lines, "" when nothing helps */
+	char brief[280]; /* the same within a line */
+};
+/* `pid` is what was to be attached to, 0: a child of ours. */
+void refusal_find(struct refusal *ret, pid_t pid, int code);
+/* The value of kernel.yama.ptrace_scope; -1 where there is no Yama. */
+int refusal_yama_scope(void);
 
 /* pin.c */
 void pin_start(struct engine_pt *e, pid_t tid);

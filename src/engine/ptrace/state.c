@@ -22,21 +22,40 @@
 
 #define FDS_MAX 4096 /* descriptors told of per process */
 
+bool proc_usable(void)
+{
+	static int usable = -1;
+	char self[32];
+
+	if (usable < 0) {
+		ssize_t n = readlink("/proc/self", self, sizeof self - 1);
+
+		self[n > 0 ? n : 0] = '\0';
+		usable = n > 0 && atoi(self) == (int)getpid();
+	}
+	return usable > 0;
+}
+
+void proc_path(char ret_path[static PROC_PATH_MAX], pid_t tid, const char *name)
+{
+	(void)snprintf(ret_path, PROC_PATH_MAX, proc_usable() ? "/proc/%d/%s" : "/proc/no-%d/%s", (int)tid, name);
+}
+
 int proc_open(pid_t tid, const char *name, int flags)
 {
-	char path[80];
+	char path[PROC_PATH_MAX];
 
-	(void)snprintf(path, sizeof path, "/proc/%d/%s", (int)tid, name);
+	proc_path(path, tid, name);
 	return open(path, flags | O_CLOEXEC);
 }
 
 const char *proc_text(struct engine_pt *e, pid_t tid, const char *name, size_t most)
 {
-	char path[80];
+	char path[PROC_PATH_MAX];
 	int r;
 
 	buf_clear(&e->files);
-	(void)snprintf(path, sizeof path, "/proc/%d/%s", (int)tid, name);
+	proc_path(path, tid, name);
 	r = buf_read_file(&e->files, AT_FDCWD, path, most);
 	if (r < 0 && r != -EFBIG)
 		return NULL;
@@ -45,10 +64,10 @@ const char *proc_text(struct engine_pt *e, pid_t tid, const char *name, size_t m
 
 ssize_t proc_link(pid_t tid, const char *name, char *ret_text, size_t room)
 {
-	char path[80];
+	char path[PROC_PATH_MAX];
 	ssize_t n;
 
-	(void)snprintf(path, sizeof path, "/proc/%d/%s", (int)tid, name);
+	proc_path(path, tid, name);
 	n = readlink(path, ret_text, room - 1);
 	if (n < 0)
 		return -errno;
@@ -239,7 +258,7 @@ void state_mounts(struct engine_pt *e, struct task *task)
 	bool cut = bytes > EVENT_BYTES_MAX / 2;
 	struct event_mounts *record;
 	struct stat st;
-	char path[80];
+	char path[PROC_PATH_MAX];
 
 	if (!text) {
 		e->stats.state_errors++;
@@ -250,7 +269,7 @@ void state_mounts(struct engine_pt *e, struct task *task)
 	record = state_begin(e, EVENT_MOUNTS, task, clock_now_ns());
 	if (!record)
 		return;
-	(void)snprintf(path, sizeof path, "/proc/%d/ns/mnt", (int)task->tid);
+	proc_path(path, task->tid, "ns/mnt");
 	if (stat(path, &st) == 0)
 		record->ns_ino = st.st_ino;
 	(void)event_item_add(&e->record, SYS_ITEM_MOUNTINFO, 0, cut ? EVENT_ITEM_TRUNCATED : 0, text, bytes);
@@ -317,7 +336,7 @@ static void one_fd(struct engine_pt *e, struct task *task, int fd)
 	const char *text;
 	uint64_t offset = 0, flags = 0;
 	bool known;
-	char path[80];
+	char path[PROC_PATH_MAX];
 
 	(void)snprintf(name, sizeof name, "fdinfo/%d", fd);
 	text = proc_text(e, task->tid, name, 65536);
@@ -328,25 +347,25 @@ static void one_fd(struct engine_pt *e, struct task *task, int fd)
 	record->fd = fd;
 	record->offset = known ? (int64_t)offset : -1;
 	record->flags = (uint32_t)flags;
-	(void)snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)task->tid, fd);
+	(void)snprintf(name, sizeof name, "fd/%d", fd);
+	proc_path(path, task->tid, name);
 	if (stat(path, &st) == 0) {
 		record->dev = st.st_dev;
 		record->ino = st.st_ino;
 		record->mode = st.st_mode;
 	}
-	(void)snprintf(name, sizeof name, "fd/%d", fd);
 	state_add_link(e, task->tid, name, SYS_ITEM_PATH);
 	(void)engine_emit(e);
 }
 
 void state_fds(struct engine_pt *e, struct task *task)
 {
-	char path[64];
+	char path[PROC_PATH_MAX];
 	struct dirent *entry;
 	unsigned count = 0;
 	DIR *dir;
 
-	(void)snprintf(path, sizeof path, "/proc/%d/fd", (int)task->tid);
+	proc_path(path, task->tid, "fd");
 	dir = opendir(path);
 	if (!dir) {
 		e->stats.state_errors++;
@@ -370,10 +389,10 @@ void state_fds(struct engine_pt *e, struct task *task)
 void state_maps(struct engine_pt *e, struct task *task)
 {
 	struct buf maps = BUF_INIT;
-	char path[64];
+	char path[PROC_PATH_MAX];
 	char *line, *next;
 
-	(void)snprintf(path, sizeof path, "/proc/%d/maps", (int)task->tid);
+	proc_path(path, task->tid, "maps");
 	if (buf_read_file(&maps, AT_FDCWD, path, 16u << 20) != 0) {
 		e->stats.state_errors++;
 		buf_done(&maps);
