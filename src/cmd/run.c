@@ -19,8 +19,8 @@
 #include "base/tty.h"
 #include "cmd/cmd.h"
 #include "cmd/formats.h"
-#include "cmd/host.h"
 #include "cmd/signals.h"
+#include "cmd/watch.h"
 #include "engine/engine.h"
 #include "report/reporter.h"
 #include "verdict/analysis.h"
@@ -159,118 +159,6 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 	}
 }
 
-/* The engine to use and, in words, why. */
-static int choose_engine(const char *name, const struct engine_ops **ret, char *why, size_t room, struct error *err)
-{
-	const struct engine_ops *ops = NULL;
-	bool automatic = !name || strcmp(name, "auto") == 0;
-
-	if (!automatic) {
-		ops = engine_by_name(name);
-		if (!ops || !ops->live)
-			return error_set(err, EINVAL, "--engine: no engine is called '%s'; auto or ptrace", name);
-		(void)snprintf(why, room, "asked for");
-		*ret = ops;
-		return 0;
-	}
-	for (size_t i = 0; engine_list[i]; i++) {
-		if (!engine_list[i]->live)
-			continue;
-		/* The one engine there is needs no probe to be chosen: a
-		 * refusal is told by its start, with what to do. */
-		(void)snprintf(why, room, "the only engine of this version");
-		*ret = engine_list[i];
-		return 0;
-	}
-	return error_set(err, ENOTSUP, "no engine was built in");
-}
-
-static const char *const blind_spots[][2] = {
-	{ "setuid", "a setuid program ran without its privileges, as under any tracer" },
-	{ "io_uring", "io_uring was used: what it does is not seen as calls" },
-	{ "untraced", "a child was made with CLONE_UNTRACED and was not followed" },
-	{ "tracer", "a program tried to trace and was refused: its tree is held by us" },
-	{ "compat", "32-bit calls are counted by number, without names" },
-	{ "readv", "process_vm_readv is refused here: memory was read word by word, slowly" },
-	{ "proc", "/proc is not mounted here: what the command began with is not known" },
-};
-
-static void add_warnings(uint32_t met, struct analysis_facts *facts)
-{
-	size_t used = 0;
-
-	for (size_t i = 0; i < sizeof blind_spots / sizeof blind_spots[0]; i++) {
-		if (met & (1u << i))
-			facts->warnings[used++] = blind_spots[i][1];
-	}
-	facts->warnings[used] = NULL;
-}
-
-static void fill_facts(struct analysis_facts *facts, const struct engine_stats *stats, const struct engine_exit *end)
-{
-	facts->exit_known = end->known;
-	facts->exit_status = end->status;
-	facts->exit_signal = end->signal;
-	facts->wall_ns = stats->wall_ns;
-	facts->seen = stats->seen;
-	facts->delivered = stats->delivered;
-	facts->lost = stats->lost;
-	facts->in_flight = stats->in_flight;
-	facts->marks = stats->marks;
-	facts->children = stats->children;
-	facts->followed = stats->followed;
-	facts->not_followed = stats->not_followed;
-	facts->let_go = stats->let_go;
-	facts->state_errors = stats->state_errors;
-	facts->pinned = stats->pinned;
-	facts->aborted = stats->aborted;
-	facts->abort_reason = stats->aborted ? stats->abort_reason : NULL;
-	add_warnings(stats->met, facts);
-}
-
-/* Takes records until the end. */
-static int pump(const struct engine_ops *ops, struct engine *engine, struct analysis *analysis, struct error *err)
-{
-	for (;;) {
-		const struct event_head *record;
-		int signal, r;
-
-		while ((signal = signals_next_forward()) != 0)
-			ops->forward(engine, signal);
-		if (signals_let_go())
-			ops->let_go(engine);
-		r = ops->next(engine, &record, err);
-		if (r == ENGINE_END)
-			return 0;
-		if (r == -EAGAIN)
-			continue;
-		if (r < 0)
-			return r;
-		r = analysis_feed(analysis, record);
-		if (r < 0 && r != -ENOMEM)
-			return error_errno(err, -r, "analysing");
-	}
-}
-
-/* Ends as the command did. */
-static int pass_on(const struct engine_exit *end)
-{
-	struct rlimit no_core = { 0, 0 };
-	sigset_t one;
-
-	if (!end->known)
-		return 0;
-	if (end->signal == 0)
-		return end->status;
-	(void)setrlimit(RLIMIT_CORE, &no_core);
-	(void)signal(end->signal, SIG_DFL);
-	(void)sigemptyset(&one);
-	(void)sigaddset(&one, end->signal);
-	(void)sigprocmask(SIG_UNBLOCK, &one, NULL);
-	(void)raise(end->signal);
-	return 128 + end->signal; /* signals that cannot end us */
-}
-
 static int report(struct run_settings *s, const struct analysis *analysis, struct error *err)
 {
 	struct report_options options = { .verbose = s->verbose, .quiet = s->quiet, .by_region = s->by_region };
@@ -314,30 +202,58 @@ static int exit_for(const struct error *err)
 	}
 }
 
+/* 0 or the command's status; negative errno with err when it did not start. */
+static int watch_and_report(struct run_settings *s, struct watch *watch, struct analysis *analysis, struct error *err)
+{
+	struct buf selection = BUF_INIT;
+	struct error late = { 0 };
+	int r = watch_run(watch, analysis, err);
+
+	if (r < 0)
+		return r;
+	add_selection(&s->filter, &selection, &watch->facts);
+	r = analysis_finish(analysis, &watch->facts, &late);
+	if (r == 0)
+		r = report(s, analysis, &late);
+	/* What cannot be kept is measured again. */
+	(void)price_book_save(analysis_result(analysis)->prices);
+	buf_done(&selection);
+	signals_give_back();
+	if (r < 0) {
+		log_error(&late);
+		/* A report that could not be written is our failure, but it
+		 * never hides the command's. */
+		if (watch->end.signal == 0 && watch->end.status == 0)
+			return EXIT_OURS;
+	}
+	return watch_pass_on(watch);
+}
+
 static int run(struct run_settings *s, char **argv)
 {
+	struct watch watch = {
+		.argv = s->pid_count == 0 ? argv : NULL,
+		.pids = s->pids,
+		.pid_count = s->pid_count,
+		.engine = s->engine,
+		.pin = s->pin,
+		.task_limit = s->task_limit,
+		.progress = !s->quiet,
+	};
 	struct analysis *analysis = NULL;
-	const struct engine_ops *ops = NULL;
-	struct analysis_facts facts = { 0 };
-	struct engine *engine = NULL;
-	struct engine_stats stats = { 0 };
-	struct engine_exit end = { 0 };
-	struct engine_spec spec = { 0 };
-	struct buf selection = BUF_INIT;
 	struct error err = { 0 };
-	char why[160];
 	char *program = NULL;
 	int status = EXIT_OURS;
-	int r;
+	int r = watch_check(&watch, &err);
 
-	r = choose_engine(s->engine, &ops, why, sizeof why, &err);
-	if (r == 0 && s->pid_count == 0) {
+	if (r == 0 && watch.argv) {
 		r = engine_find_program(argv[0], &program, &err);
 		if (r < 0)
 			status = exit_for(&err);
+		watch.program = program;
 	}
 	if (r == 0)
-		r = formats_open(&s->formats, s->output, true, s->pid_count ? NULL : rule_base_name(argv[0]), &err);
+		r = formats_open(&s->formats, s->output, true, watch.argv ? rule_base_name(argv[0]) : NULL, &err);
 	if (r == 0)
 		r = analysis_new(&(struct analysis_spec){ .filter = &s->filter,
 							  .floor = s->floor,
@@ -345,66 +261,16 @@ static int run(struct run_settings *s, char **argv)
 							  .packages = package_book_new(PACKAGE_DATABASE,
 										       package_system_merged()) },
 				 &analysis, &err);
-	if (r < 0)
-		goto out;
-
-	spec.argv = s->pid_count == 0 ? argv : NULL;
-	spec.program = program;
-	spec.pids = s->pids;
-	spec.pid_count = s->pid_count;
-	spec.items = analysis_items(analysis);
-	spec.env_names = analysis_env(analysis);
-	spec.pin = s->pin;
-	spec.task_limit = s->task_limit;
-	spec.prepare_child = signals_restore_child;
-	signals_take(s->pid_count > 0);
-	r = ops->start(&spec, &engine, &err);
-	if (r < 0) {
-		signals_give_back();
-		if (s->pid_count == 0)
+	if (r == 0) {
+		r = watch_and_report(s, &watch, analysis, &err);
+		if (r >= 0)
+			status = r;
+		else if (watch.argv)
 			status = exit_for(&err);
-		goto out;
 	}
-	r = pump(ops, engine, analysis, &err);
-	if (r < 0)
-		log_error(&err);
-	err = (struct error){ 0 };
-	ops->stats(engine, &stats);
-	ops->exit_of(engine, &end);
-	status = end.known && end.signal == 0 ? end.status : 0;
-	facts.engine = ops->name;
-	facts.engine_why = why;
-	facts.argv = spec.argv;
-	facts.host = host_of_this();
-	fill_facts(&facts, &stats, &end);
-	add_selection(&s->filter, &selection, &facts);
-	ops->stop(engine);
-	r = analysis_finish(analysis, &facts, &err);
-	if (r == 0)
-		r = report(s, analysis, &err);
-	/* What cannot be kept is measured again. */
-	(void)price_book_save(analysis_result(analysis)->prices);
-	signals_give_back();
-	if (r < 0) {
-		log_error(&err);
-		/* A report that could not be written is our failure, but
-		 * never hides the command's. */
-		if (status == 0 && end.signal == 0)
-			status = EXIT_OURS;
-	}
-	err = (struct error){ 0 };
-	if (end.known) {
-		r = pass_on(&end);
-		status = end.signal ? r : status;
-	} else if (s->pid_count == 0 && signals_interrupt() != 0) {
-		end = (struct engine_exit){ .known = true, .signal = signals_interrupt() };
-		status = pass_on(&end);
-	}
-out:
 	if (err.code != 0)
 		log_error(&err);
 	formats_discard(&s->formats);
-	buf_done(&selection);
 	analysis_free(analysis);
 	free(program);
 	return status;

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/watch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "cmd/host.h"
+#include "cmd/signals.h"
+
+#define PROGRESS_AFTER_NS UINT64_C(1000000000)
+
+/* The engine to use and, in words, why. */
+static int choose_engine(const char *name, const struct engine_ops **ret, char *why, size_t room, struct error *err)
+{
+	const struct engine_ops *ops = NULL;
+	bool automatic = !name || strcmp(name, "auto") == 0;
+
+	if (!automatic) {
+		ops = engine_by_name(name);
+		if (!ops || !ops->live)
+			return error_set(err, EINVAL, "--engine: no engine is called '%s'; auto or ptrace", name);
+		(void)snprintf(why, room, "asked for");
+		*ret = ops;
+		return 0;
+	}
+	for (size_t i = 0; engine_list[i]; i++) {
+		if (!engine_list[i]->live)
+			continue;
+		/* The one engine there is needs no probe to be chosen: a
+		 * refusal is told by its start, with what to do. */
+		(void)snprintf(why, room, "the only engine of this version");
+		*ret = engine_list[i];
+		return 0;
+	}
+	return error_set(err, ENOTSUP, "no engine was built in");
+}
+
+int watch_check(const struct watch *watch, struct error *err)
+{
+	const struct engine_ops *ops;
+	char why[sizeof watch->why];
+
+	return choose_engine(watch->engine, &ops, why, sizeof why, err);
+}
+
+static const struct {
+	uint32_t met;
+	const char *text;
+} blind_spots[] = {
+	{ ENGINE_MET_SETUID, "a setuid program ran without its privileges, as under any tracer" },
+	{ ENGINE_MET_IO_URING, "io_uring was used: what it does is not seen as calls" },
+	{ ENGINE_MET_UNTRACED, "a child was made with CLONE_UNTRACED and was not followed" },
+	{ ENGINE_MET_TRACER, "a program tried to trace and was refused: its tree is held by us" },
+	{ ENGINE_MET_COMPAT, "32-bit calls are counted by number, without names" },
+	{ ENGINE_MET_NO_READV, "process_vm_readv is refused here: memory was read word by word, slowly" },
+};
+
+static void add_warnings(uint32_t met, struct analysis_facts *facts)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < sizeof blind_spots / sizeof blind_spots[0]; i++) {
+		if (met & blind_spots[i].met)
+			facts->warnings[used++] = blind_spots[i].text;
+	}
+	facts->warnings[used] = NULL;
+}
+
+static void fill_facts(struct watch *watch, const struct engine_ops *ops, const struct engine_stats *stats)
+{
+	struct analysis_facts *facts = &watch->facts;
+
+	facts->engine = ops->name;
+	facts->engine_why = watch->why;
+	facts->argv = watch->argv;
+	facts->host = host_of_this();
+	facts->exit_known = watch->end.known;
+	facts->exit_status = watch->end.status;
+	facts->exit_signal = watch->end.signal;
+	facts->wall_ns = stats->wall_ns;
+	facts->seen = stats->seen;
+	facts->delivered = stats->delivered;
+	facts->lost = stats->lost;
+	facts->in_flight = stats->in_flight;
+	facts->marks = stats->marks;
+	facts->children = stats->children;
+	facts->followed = stats->followed;
+	facts->not_followed = stats->not_followed;
+	facts->let_go = stats->let_go;
+	facts->state_errors = stats->state_errors;
+	facts->pinned = stats->pinned;
+	facts->aborted = stats->aborted;
+	if (stats->aborted) {
+		(void)snprintf(watch->abort_reason, sizeof watch->abort_reason, "%s", stats->abort_reason);
+		facts->abort_reason = watch->abort_reason;
+	}
+	add_warnings(stats->met, facts);
+}
+
+/* While attached stderr is ours alone; a command that we launched writes to
+ * it as well, and its screen must stay as without us. */
+static void show_progress(const struct engine_ops *ops, struct engine *engine, uint64_t begin_ns, bool *shown)
+{
+	struct engine_stats stats;
+	char count[TEXT_NUMBER_MAX];
+	uint64_t ran_ns = clock_now_ns() - begin_ns;
+
+	if (ran_ns < PROGRESS_AFTER_NS)
+		return;
+	ops->stats(engine, &stats);
+	(void)fprintf(stderr, "\rwatching for %.0f s: %s calls (INT ends)", (double)ran_ns / 1e9,
+		      text_count(stats.seen, count));
+	(void)fflush(stderr);
+	*shown = true;
+}
+
+static void hide_progress(bool shown)
+{
+	if (shown)
+		(void)fputs("\r\033[K", stderr);
+}
+
+/* Takes records until the end. */
+static int pump(const struct watch *watch, const struct engine_ops *ops, struct engine *engine,
+		struct analysis *analysis, struct error *err)
+{
+	uint64_t begin_ns = clock_now_ns(), drawn_ns = begin_ns;
+	bool progress = watch->progress && !watch->argv && isatty(STDERR_FILENO);
+	bool shown = false;
+	int r;
+
+	for (;;) {
+		const struct event_head *record;
+		int signal;
+
+		while ((signal = signals_next_forward()) != 0)
+			ops->forward(engine, signal);
+		if (signals_let_go())
+			ops->let_go(engine);
+		r = ops->next(engine, &record, err);
+		if (progress && r == ENGINE_RECORD && record->time_ns < drawn_ns + PROGRESS_AFTER_NS / 5) {
+			/* Drawn a moment ago. */
+		} else if (progress && (r == ENGINE_RECORD || r == -EAGAIN)) {
+			drawn_ns = clock_now_ns();
+			show_progress(ops, engine, begin_ns, &shown);
+		}
+		if (r == -EAGAIN)
+			continue;
+		if (r <= 0)
+			break;
+		r = analysis_feed(analysis, record);
+		if (r < 0 && r != -ENOMEM) {
+			r = error_errno(err, -r, "analysing");
+			break;
+		}
+	}
+	hide_progress(shown);
+	return r;
+}
+
+int watch_run(struct watch *watch, struct analysis *analysis, struct error *err)
+{
+	struct engine_spec spec = {
+		.argv = watch->argv,
+		.program = watch->program,
+		.pids = watch->pids,
+		.pid_count = watch->pid_count,
+		.items = analysis_items(analysis),
+		.env_names = analysis_env(analysis),
+		.pin = watch->pin,
+		.task_limit = watch->task_limit,
+		.prepare_child = signals_restore_child,
+	};
+	const struct engine_ops *ops;
+	struct engine_stats stats;
+	struct engine *engine;
+	struct error late = { 0 };
+	int r = choose_engine(watch->engine, &ops, watch->why, sizeof watch->why, err);
+
+	if (r < 0)
+		return r;
+	signals_take(!watch->argv);
+	r = ops->start(&spec, &engine, err);
+	if (r < 0) {
+		signals_give_back();
+		return r;
+	}
+	watch->started = true;
+	if (pump(watch, ops, engine, analysis, &late) < 0)
+		log_error(&late);
+	ops->stats(engine, &stats);
+	ops->exit_of(engine, &watch->end);
+	fill_facts(watch, ops, &stats);
+	ops->stop(engine);
+	return 0;
+}
+
+/* Dies of the signal that the command died of, without a core of ours. */
+static int die_of(int number)
+{
+	struct rlimit no_core = { 0, 0 };
+	sigset_t one;
+
+	(void)setrlimit(RLIMIT_CORE, &no_core);
+	(void)signal(number, SIG_DFL);
+	(void)sigemptyset(&one);
+	(void)sigaddset(&one, number);
+	(void)sigprocmask(SIG_UNBLOCK, &one, NULL);
+	(void)raise(number);
+	return 128 + number; /* signals that cannot end us */
+}
+
+int watch_pass_on(const struct watch *watch)
+{
+	if (watch->end.known)
+		return watch->end.signal ? die_of(watch->end.signal) : watch->end.status;
+	/* Let go by a second INT: it ends us as it would have ended the wait. */
+	if (watch->argv && signals_interrupt() != 0)
+		return die_of(signals_interrupt());
+	return 0;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One live run: an engine is chosen and started, its records go through the
+ * analysis, signals are handed on, and in the end everything is known that
+ * the engine can tell.  What subcommands do with it is their own business.
+ */
+#ifndef SYSCULL_CMD_WATCH_H
+#define SYSCULL_CMD_WATCH_H
+
+#include "engine/engine.h"
+#include "verdict/analysis.h"
+
+struct watch {
+	/* What to watch. */
+	char *const *argv; /* NULL: attach to pids */
+	const char *program; /* argv[0] as found */
+	const pid_t *pids;
+	size_t pid_count;
+	const char *engine; /* NULL or "auto": the best one */
+	enum engine_pin pin;
+	uint32_t task_limit;
+	bool progress; /* one line on stderr while attached */
+
+	/* What came of it. */
+	struct analysis_facts facts; /* engine, books, warnings filled in */
+	struct engine_exit end;
+	bool started; /* the command ran */
+	char why[160]; /* of the engine; facts point here */
+	char abort_reason[128];
+};
+
+/* Fails before anything is started when the engine is unknown. */
+int watch_check(const struct watch *watch, struct error *err);
+/*
+ * Runs to the end and leaves our signals taken (signals_give_back).
+ * Negative errno when it did not start (`started` is false); what goes wrong
+ * later is logged, and the facts say that the run is incomplete.
+ */
+int watch_run(struct watch *watch, struct analysis *analysis, struct error *err);
+/* Ends as the command did: returns the exit status, or dies of its signal. */
+int watch_pass_on(const struct watch *watch);
+
+#endif
