@@ -5,6 +5,8 @@
 usage: attach.py [CASE...]
 """
 import os
+import pty
+import select
 import shutil
 import signal
 import subprocess
@@ -283,6 +285,51 @@ def refused(cwd, what, argv, **more):
         bad.append(f"{what}: status {done.returncode}")
     if done.stdout or len(done.stderr.splitlines()) != 1 or not done.stderr.startswith(b"syscull: "):
         bad.append(f"{what}: said {done.stdout!r} {done.stderr!r}")
+    return bad
+
+
+def on_terminal(target, cwd, *options):
+    """What our terminal shows while attached for two seconds, up to an INT."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(cwd)
+        os.execve(live.SYSCULL, [live.SYSCULL, "run", "-o", "report", *options, "-p", str(target)], live.clean_env())
+    shown = b""
+    end = time.monotonic() + 2
+    while time.monotonic() < end:
+        if select.select([terminal], [], [], 0.1)[0]:
+            shown += os.read(terminal, 4096)
+    os.write(terminal, b"\x03")
+    try:
+        while True:
+            shown += os.read(terminal, 4096)
+    except OSError:
+        pass
+    os.close(terminal)
+    return shown.decode(), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+def case_progress(cwd):
+    """One line that is taken back, on a terminal only, and not with -q."""
+    server = Server(threads=1)
+    bad = []
+    try:
+        shown, status = on_terminal(server.pid, cwd)
+        if "watching for " not in shown or "\n" in shown.replace("^C", "").strip() or status != 0:
+            bad.append(f"a terminal shows {shown!r}, status {status}")
+        if not shown.endswith("\r\033[K"):
+            bad.append(f"the line is left behind: {shown[-40:]!r}")
+        shown, status = on_terminal(server.pid, cwd, "-q")
+        if "watching" in shown:
+            bad.append(f"-q shows {shown!r}")
+        us = attach(server.pid, cwd)
+        time.sleep(1.5)
+        us.send_signal(signal.SIGINT)
+        if b"watching" in us.communicate(timeout=20)[1]:
+            bad.append("a pipe shows progress")
+        bad += server.wrong()
+    finally:
+        server.end()
     return bad
 
 
