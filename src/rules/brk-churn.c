@@ -112,6 +112,7 @@ static void tell_settings(struct rule_run *run, const struct heap *heap, struct 
 		pad = 1000000;
 	if (!remedy)
 		return;
+	remedy->id = "top-pad";
 	if (heap->unmapped > 0)
 		finding_set(&remedy->text, "MALLOC_TOP_PAD_=%llu MALLOC_MMAP_THRESHOLD_=%llu", (unsigned long long)pad,
 			    (unsigned long long)memory_round(heap->unmapped));
@@ -122,6 +123,7 @@ static void tell_settings(struct rule_run *run, const struct heap *heap, struct 
 	finding_remedy_saves_all(remedy, finding);
 	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
 	if (remedy) {
+		remedy->id = "keep";
 		finding_set(&remedy->text, "mallopt(M_TOP_PAD, %llu) at start, or keep the blocks and use them again",
 			    (unsigned long long)pad);
 		finding_remedy_saves_all(remedy, finding);
@@ -146,16 +148,17 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 	finding_set(&finding->where, "heap, up to %s bytes at a time, %s times", text_count(heap->largest, number),
 		    text_count(heap->times, number2));
 	finding_set(&finding->object, "heap");
+	memory_tell_faults(finding, CALL_brk, pages / 2, pages, "half of it");
 	if (memory_by_glibc(key->tally.sites)) {
 		tell_settings(run, heap, finding);
 	} else {
 		remedy = finding_add_remedy(finding, REMEDY_SOURCE);
 		if (remedy) {
+			remedy->id = "keep";
 			finding_set(&remedy->text, "keep the memory and use it again");
 			finding_remedy_saves_all(remedy, finding);
 		}
 	}
-	memory_tell_faults(finding, pages / 2, pages, "half to all of it");
 	if (heap->held > 0)
 		finding_add_note(finding, "left out: %s times that it stayed small for longer",
 				 text_count(heap->held, number));

@@ -113,7 +113,22 @@ void finding_add_delta(struct finding_remedy *remedy, enum sys_call_id call, int
 			return;
 		}
 	}
-	(void)vec_push(&remedy->deltas, (struct finding_delta){ call, err, count, components });
+	(void)vec_push(&remedy->deltas,
+		       (struct finding_delta){ .call = call, .err = err, .count = count, .components = components });
+}
+
+void finding_add_pages(struct finding_remedy *remedy, enum sys_call_id call, int err, bool fewer, uint64_t low,
+		       uint64_t high)
+{
+	for (size_t i = 0; remedy && i < remedy->deltas.used; i++) {
+		struct finding_delta *delta = &remedy->deltas.at[i];
+
+		if (delta->call == call && delta->err == err && (delta->count < 0) == fewer) {
+			delta->pages_low += low;
+			delta->pages_high += high;
+			return;
+		}
+	}
 }
 
 void finding_remedy_saves_all(struct finding_remedy *remedy, const struct finding *finding)
@@ -124,6 +139,7 @@ void finding_remedy_saves_all(struct finding_remedy *remedy, const struct findin
 		const struct finding_cost *cost = &finding->costs.at[i];
 
 		finding_add_delta(remedy, cost->call, cost->err, -(int64_t)cost->count, cost->components);
+		finding_add_pages(remedy, cost->call, cost->err, true, cost->pages_low, cost->pages_high);
 	}
 }
 

@@ -43,6 +43,9 @@ struct finding_cost {
 	uint64_t count;
 	uint64_t components; /* sum of path components over all calls; 0: no path */
 	uint64_t duration_ns; /* sum of the measured durations */
+	/* First touches of pages that come with the calls and are no calls, at
+	 * least and at most: the money is that of the least, the range has both. */
+	uint64_t pages_low, pages_high;
 	char *detail; /* "security.selinux"; may be NULL */
 };
 
@@ -52,6 +55,7 @@ struct finding_delta {
 	int err;
 	int64_t count;
 	uint64_t components; /* sum, as in finding_cost */
+	uint64_t pages_low, pages_high; /* the same, they go or come with the calls */
 };
 
 struct finding_remedy {
@@ -115,6 +119,9 @@ struct finding_remedy *finding_add_remedy(struct finding *finding, enum finding_
 /* Adds to the delta of an equal (call, err, sign) when there is one. */
 void finding_add_delta(struct finding_remedy *remedy, enum sys_call_id call, int err, int64_t count,
 		       uint64_t components);
+/* To the delta of an equal (call, err, sign), which there must be. */
+void finding_add_pages(struct finding_remedy *remedy, enum sys_call_id call, int err, bool fewer, uint64_t low,
+		       uint64_t high);
 /* The remedy removes all calls of all costs. */
 void finding_remedy_saves_all(struct finding_remedy *remedy, const struct finding *finding);
 void finding_set(char **target, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -36,13 +36,26 @@ bool memory_by_glibc(const struct rule_sites *sites)
 	return true;
 }
 
-void memory_tell_faults(struct finding *finding, uint64_t least, uint64_t most, const char *used)
+void memory_tell_faults(struct finding *finding, enum sys_call_id call, uint64_t least, uint64_t most, const char *used)
 {
 	char number[TEXT_NUMBER_MAX], number2[TEXT_NUMBER_MAX];
 
+	if (!finding)
+		return;
+	for (size_t i = 0; i < finding->costs.used; i++) {
+		struct finding_cost *cost = &finding->costs.at[i];
+
+		if (cost->call != call)
+			continue;
+		cost->pages_low = least;
+		cost->pages_high = most;
+		break;
+	}
 	if (least >= most)
-		finding_add_note(finding, "page faults come with them that are no calls: %s", text_count(most, number));
+		finding_add_note(finding, "page faults, which are no calls, are in it: %s", text_count(most, number));
 	else
-		finding_add_note(finding, "page faults come with them that are no calls: %s to %s, if %s was used",
-				 text_count(least, number), text_count(most, number2), used);
+		finding_add_note(
+			finding,
+			"page faults, which are no calls, are in it: %s, and up to %s if all was used, not only %s",
+			text_count(least, number), text_count(most, number2), used);
 }

@@ -26,8 +26,10 @@ uint64_t memory_round(uint64_t bytes);
 /* Were all these calls made in glibc's own libc?  Then its settings count,
  * as long as no other allocator was put in front of it. */
 bool memory_by_glibc(const struct rule_sites *sites);
-/* Adds the note that so many page faults come with the calls, `least` to
- * `most`, depending on how much was used: "one page to all of each". */
-void memory_tell_faults(struct finding *finding, uint64_t least, uint64_t most, const char *used);
+/* So many page faults come with the finding's calls of this kind, `least` to
+ * `most`, depending on how much was used: "one page to all of each".  Before
+ * remedies are added. */
+void memory_tell_faults(struct finding *finding, enum sys_call_id call, uint64_t least, uint64_t most,
+			const char *used);
 
 #endif

@@ -47,6 +47,7 @@ static void collect(struct rule_run *run, struct rule_key *key, struct finding_l
 	group->least = pairs->bytes < group->least ? pairs->bytes : group->least;
 	group->most = pairs->bytes > group->most ? pairs->bytes : group->most;
 	group->pages += key->value * memory_pages(pairs->bytes);
+	group->first_pages += memory_pages(pairs->bytes);
 	rule_tally_merge(&group->tally, &key->tally);
 }
 
@@ -74,6 +75,7 @@ static void tell_source(const struct churn_group *group, bool block, struct find
 
 	if (!remedy)
 		return;
+	remedy->id = "keep";
 	if (group->kind == CHURN_FILE)
 		finding_set(&remedy->text, "map the file once and keep the mapping");
 	else if (block)
@@ -81,6 +83,7 @@ static void tell_source(const struct churn_group *group, bool block, struct find
 	else
 		finding_set(&remedy->text, "map the memory once and use it again");
 	finding_add_delta(remedy, CALL_mmap, 0, -saved, 0);
+	finding_add_pages(remedy, CALL_mmap, 0, true, (uint64_t)saved, group->pages - group->first_pages);
 	finding_add_delta(remedy, CALL_munmap, 0, -saved, 0);
 }
 
@@ -95,11 +98,13 @@ static void tell_settings(struct rule_run *run, const struct churn_group *group,
 		bytes = MEMORY_THRESHOLD_MOST;
 	if (!remedy)
 		return;
+	remedy->id = "mmap-threshold";
 	finding_set(&remedy->text, "MALLOC_MMAP_THRESHOLD_=%llu MALLOC_TOP_PAD_=%llu", bytes, bytes);
 	if (remedy->text)
 		remedy->command = rule_command(run->model, remedy->text, "MALLOC_MMAP_THRESHOLD_");
 	finding_remedy_saves_all(remedy, finding);
 	finding_add_delta(remedy, CALL_brk, 0, (int64_t)group->keys, 0);
+	finding_add_pages(remedy, CALL_brk, 0, false, group->keys, group->first_pages);
 	finding_add_note(finding, "with the setting, if this is malloc, the heap keeps up to %s bytes more",
 			 text_count(bytes, number));
 }
@@ -123,10 +128,10 @@ static void tell(struct rule_run *run, const struct churn_group *group, struct f
 	else
 		finding_set(&finding->object, "memory from %s bytes", text_count(UINT64_C(1) << group->what, number));
 	rule_tally_tell(&group->tally, finding, NULL);
+	memory_tell_faults(finding, CALL_mmap, group->pairs, group->pages, "a page of each");
 	if (block && group->most <= MEMORY_THRESHOLD_MOST && memory_by_glibc(group->tally.sites))
 		tell_settings(run, group, finding);
 	tell_source(group, block, finding);
-	memory_tell_faults(finding, group->pairs, group->pages, "one page to all of each");
 	if (group->late > 0)
 		finding_add_note(finding, "left out: %s times that it was mapped long after the last",
 				 text_count(group->late, number));

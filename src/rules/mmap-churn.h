@@ -37,7 +37,7 @@ struct churn_group {
 	bool several; /* processes */
 	uint64_t keys, pairs, blocks, late;
 	uint64_t least, most; /* bytes of one mapping */
-	uint64_t pages; /* of all of them */
+	uint64_t pages, first_pages; /* of all of them; of the first of each key */
 	const char *path;
 	struct rule_tally tally;
 };

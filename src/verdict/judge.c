@@ -10,6 +10,12 @@ static double average(uint64_t sum, uint64_t count)
 	return count ? (double)sum / (double)count : 0;
 }
 
+/* The loop is not run for findings without pages. */
+static struct price page_price(struct analysis_result *result, uint64_t pages)
+{
+	return pages > 0 ? price_of_page(result->prices) : (struct price){ 0 };
+}
+
 static int price_costs(struct analysis_result *result, struct verdict_finding *verdict)
 {
 	const struct finding *finding = verdict->finding;
@@ -22,10 +28,13 @@ static int price_costs(struct analysis_result *result, struct verdict_finding *v
 		struct price price =
 			price_of(result->prices, cost->call, cost->err, average(cost->components, cost->count));
 
-		verdict->costs_ns[i] = (double)cost->count * price.ns;
+		struct price page = page_price(result, cost->pages_high);
+		double low = (double)cost->pages_low, high = (double)cost->pages_high;
+
+		verdict->costs_ns[i] = (double)cost->count * price.ns + low * page.ns;
 		verdict->cost_ns += verdict->costs_ns[i];
-		verdict->cost_low_ns += (double)cost->count * price.low_ns;
-		verdict->cost_high_ns += (double)cost->count * price.high_ns;
+		verdict->cost_low_ns += (double)cost->count * price.low_ns + low * page.low_ns;
+		verdict->cost_high_ns += (double)cost->count * price.high_ns + high * page.high_ns;
 	}
 	verdict->share = result->task_ns > 0 ? verdict->cost_ns / result->task_ns : 0;
 	return 0;
@@ -41,10 +50,15 @@ static void price_remedy(struct analysis_result *result, const struct verdict_fi
 		struct price price = price_of(result->prices, delta->call, delta->err,
 					      calls > 0 ? (double)delta->components / calls : 0);
 
+		struct price page = page_price(result, delta->pages_high);
+		double low = (double)delta->pages_low, high = (double)delta->pages_high;
+
 		ret->saves_calls -= delta->count;
-		ret->saves_ns += fewer * price.ns;
-		ret->low_ns += fewer * (fewer > 0 ? price.low_ns : price.high_ns);
-		ret->high_ns += fewer * (fewer > 0 ? price.high_ns : price.low_ns);
+		ret->saves_ns += fewer * price.ns + (fewer > 0 ? low : -low) * page.ns;
+		ret->low_ns += fewer > 0 ? fewer * price.low_ns + low * page.low_ns
+					 : fewer * price.high_ns - high * page.high_ns;
+		ret->high_ns += fewer > 0 ? fewer * price.high_ns + high * page.high_ns
+					  : fewer * price.low_ns - low * page.low_ns;
 	}
 	/* Nothing saves more than what is there. */
 	if (ret->saves_ns > verdict->cost_ns)

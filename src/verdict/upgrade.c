@@ -107,6 +107,8 @@ static int add_remedy(struct finding *finding, const struct known_row *row, enum
 		const struct finding_delta *delta = &same->deltas.at[i];
 
 		finding_add_delta(remedy, delta->call, delta->err, delta->count, delta->components);
+		finding_add_pages(remedy, delta->call, delta->err, delta->count < 0, delta->pages_low,
+				  delta->pages_high);
 	}
 	if (state == STATE_UNKNOWN)
 		finding_add_note(finding, "which version of %s this is, is not known", row->name);

@@ -75,7 +75,7 @@ static void finish(struct model *model, struct finding_list *list)
 }
 
 static void put_delta(struct buf *out, enum sys_call_id call, int err, const char *lead, long long count,
-		      unsigned long long components)
+		      unsigned long long components, unsigned long long pages_low, unsigned long long pages_high)
 {
 	char name[SYS_NAME_MAX];
 
@@ -83,6 +83,8 @@ static void put_delta(struct buf *out, enum sys_call_id call, int err, const cha
 			 err ? sys_errno_print(err, name) : "");
 	if (components > 0)
 		(void)buf_printf(out, " (%llu components)", components);
+	if (pages_high > 0)
+		(void)buf_printf(out, " (%llu to %llu pages)", pages_low, pages_high);
 }
 
 static void put_finding(struct buf *out, const struct finding *finding)
@@ -94,7 +96,8 @@ static void put_finding(struct buf *out, const struct finding *finding)
 	for (size_t i = 0; i < finding->costs.used; i++) {
 		const struct finding_cost *cost = &finding->costs.at[i];
 
-		put_delta(out, cost->call, cost->err, "  cost ", (long long)cost->count, cost->components);
+		put_delta(out, cost->call, cost->err, "  cost ", (long long)cost->count, cost->components,
+			  cost->pages_low, cost->pages_high);
 		(void)buf_printf(out, " %s\n", cost->detail ? cost->detail : "-");
 	}
 	for (size_t i = 0; i < finding->scales.used; i++)
@@ -116,7 +119,8 @@ static void put_finding(struct buf *out, const struct finding *finding)
 		for (size_t j = 0; j < remedy->deltas.used; j++) {
 			const struct finding_delta *delta = &remedy->deltas.at[j];
 
-			put_delta(out, delta->call, delta->err, "    ", (long long)delta->count, delta->components);
+			put_delta(out, delta->call, delta->err, "    ", (long long)delta->count, delta->components,
+				  delta->pages_low, delta->pages_high);
 			(void)buf_putc(out, '\n');
 		}
 	}

@@ -62,13 +62,24 @@ static void test_faults(void **state)
 {
 	struct finding_list list = { 0 };
 	struct finding *finding = finding_add(&list, NULL, FINDING_LIKELY);
+	struct finding_remedy *remedy;
 
-	memory_tell_faults(finding, 1000, 34000, "one page to all of each");
-	memory_tell_faults(finding, 20, 20, "one page to all of each");
-	memory_tell_faults(NULL, 1, 2, "it");
-	assert_int_equal(finding->notes.used, 2);
-	assert_non_null(strstr(finding->notes.at[0], "1,000 to 34,000, if one page to all of each was used"));
+	(void)finding_add_cost(finding, CALL_munmap, 0, 1000, NULL);
+	(void)finding_add_cost(finding, CALL_mmap, 0, 1000, NULL);
+	memory_tell_faults(finding, CALL_mmap, 1000, 34000, "a page of each");
+	memory_tell_faults(finding, CALL_munmap, 20, 20, "a page of each");
+	memory_tell_faults(finding, CALL_brk, 1, 2, "it");
+	memory_tell_faults(NULL, CALL_mmap, 1, 2, "it");
+	assert_int_equal(finding->costs.at[0].pages_high, 20);
+	assert_int_equal(finding->costs.at[1].pages_low, 1000);
+	assert_int_equal(finding->costs.at[1].pages_high, 34000);
+	assert_non_null(
+		strstr(finding->notes.at[0], "1,000, and up to 34,000 if all was used, not only a page of each"));
 	assert_null(strstr(finding->notes.at[1], " if "));
+	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
+	finding_remedy_saves_all(remedy, finding);
+	assert_int_equal(remedy->deltas.at[1].pages_low, 1000);
+	assert_int_equal(remedy->deltas.at[1].pages_high, 34000);
 	finding_list_done(&list);
 }
 

@@ -93,6 +93,33 @@ static void a_remedy_pays_for_what_it_still_does(void **state)
 	assert_int_equal(world->result.waste_calls, 2000);
 }
 
+/* Pages cost what a call costs that has no row: the least of them in the money, all in the range. */
+static void pages_come_with_calls(void **state)
+{
+	struct world *world = *state;
+	struct finding *finding = finding_add(&world->list, &rule_a, FINDING_LIKELY);
+	struct finding_cost *cost = finding_add_cost(finding, CALL_close, EBADF, 1000, NULL);
+	const struct verdict_finding *verdict;
+	struct finding_remedy *remedy;
+
+	cost->pages_low = 10;
+	cost->pages_high = 100;
+	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
+	finding_remedy_saves_all(remedy, finding);
+	finding_add_delta(remedy, CALL_brk, 0, 1, 0);
+	finding_add_pages(remedy, CALL_brk, 0, false, 1, 5);
+	finding_add_pages(remedy, CALL_brk, 0, true, 1000, 1000);
+	finding_add_pages(NULL, CALL_brk, 0, false, 1, 5);
+	verdict = judged(world, 0);
+	assert_true(NEAR(verdict->cost_ns, 1000 * 100.0 + 10 * 50.0));
+	assert_true(NEAR(verdict->costs_ns[0], verdict->cost_ns));
+	assert_true(NEAR(verdict->cost_low_ns, 0.9 * verdict->cost_ns));
+	assert_true(NEAR(verdict->cost_high_ns, 1.1 * (1000 * 100.0 + 100 * 50.0)));
+	assert_true(NEAR(verdict->remedies[0].saves_ns, verdict->cost_ns - 50.0 - 50.0));
+	assert_true(NEAR(verdict->remedies[0].low_ns, 0.9 * verdict->cost_ns - 1.1 * (50.0 + 5 * 50.0)));
+	assert_true(NEAR(verdict->remedies[0].high_ns, verdict->cost_high_ns - 0.9 * (50.0 + 50.0)));
+}
+
 static void a_remedy_that_changes_output_does_not_count(void **state)
 {
 	struct world *world = *state;
@@ -254,6 +281,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_remedy_pays_for_what_it_still_does),
+		TEST(pages_come_with_calls),
 		TEST(a_remedy_that_changes_output_does_not_count),
 		TEST(remedies_upgrade_first_then_by_saving),
 		TEST(no_remedy_saves_more_than_the_cost),
