@@ -48,6 +48,7 @@ void shapes_init(struct model *model)
 	effects_fd(model->shapes);
 	effects_task(model->shapes);
 	effects_memory(model->shapes);
+	changes_init(model);
 }
 
 /* "/proc/self/fd/4/f1" and "/dev/fd/4/f1" name a file of a folder that the
@@ -141,11 +142,15 @@ int call_feed(struct model *model, struct task *task, const struct event_call *c
 	view->err = call->ret < 0 ? event_call_errno(call) : 0;
 	if (!(call->head.flags & EVENT_F_MARK))
 		view->process->calls++;
+	model->changes.now++;
+	if (view->process->starting)
+		startup_feed(model, call, view);
 	if (call->head.flags & (EVENT_F_NO_ENTER | EVENT_F_BEFORE_ATTACH))
 		enter_ns = call_end(call);
 	if (id == CALL_unknown) {
 		if (call->arch == SYS_ARCH_I386 || call->arch == SYS_ARCH_X32 || call->arch == SYS_ARCH_ARM)
 			go_blind(model, task);
+		model->changes.all = model->changes.now;
 		return 0;
 	}
 	if (shape->fd >= 0) {
@@ -163,6 +168,9 @@ int call_feed(struct model *model, struct task *task, const struct event_call *c
 			view->path2 =
 				resolve(model, task, call, 1, shape->path2, shape->dirfd2, enter_ns, &view->file2);
 	}
+	/* What did not return may have been done all the same. */
+	if (shape->changes && (call->ret >= 0 || (call->head.flags & UNRETURNED)))
+		changes_feed(model, call, view, shape->changes);
 	if (shape->effect && !(call->head.flags & UNRETURNED) && (call->ret >= 0 || shape->on_error))
 		return shape->effect(model, task, call, view);
 	return 0;

@@ -171,8 +171,10 @@ int model_feed(struct model *model, const struct event_head *head, struct model_
 		else
 			r = limits_feed(task, (const struct event_limits *)(const void *)head);
 		return r < 0 ? r : error;
-	case EVENT_CALL:
 	case EVENT_LOST:
+		model->changes.all = ++model->changes.now;
+		break;
+	case EVENT_CALL:
 	case EVENT_CLOCK:
 		break;
 	}

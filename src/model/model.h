@@ -54,6 +54,9 @@ struct model_process {
 	uint64_t start_ns, end_ns;
 	uint64_t calls; /* fed so far */
 	uint32_t exit_how, exit_status; /* struct event_exit, when ended */
+	uint64_t changed; /* model_now when it began, or changed its directory or ids last */
+	bool starting; /* the dynamic loader is still at work */
+	uint64_t startup_calls; /* made by it */
 	bool folded; /* stands for several runs: there were more than the model keeps; pid is 0 */
 	bool ids_known; /* false again after a set*id call */
 	uint32_t ruid, euid, suid, fsuid;
@@ -144,6 +147,21 @@ const char *model_cwd(struct model *model, const struct model_process *process);
 /* The mount that a resolved path lies on; NULL unknown.  Lives as long as
  * the model; equal mounts are the same pointer. */
 const struct model_mount *model_mount_of(struct model *model, const struct model_process *process, const char *path);
+
+/* The number of calls that were fed so far. */
+uint64_t model_now(const struct model *model);
+
+/*
+ * The invalidation clock: the number of the last call in the tree that may
+ * have changed what is answered about an object.  A question is new again
+ * when this is above model_now at the time it was asked last.  The object is
+ * a resolved path (NULL none) or what a descriptor stands for (NULL none):
+ * written to, renamed, made, removed, its metadata set, the same done to a
+ * directory above it, anything mounted, the process's own directory, root,
+ * namespaces and ids.  May be too high, never too low for what calls show.
+ */
+uint64_t model_changed(struct model *model, const struct model_process *process, const char *path,
+		       const struct model_file *file);
 
 /* Where an instruction pointer lies: module path and offset in its file.
  * False when no mapping is known there. *ret_module lives as long as the

@@ -95,6 +95,7 @@ struct image {
 	struct proc *proc; /* NULL when ended or folded */
 	const char *env;
 	size_t env_bytes;
+	uint64_t loader_base; /* where the kernel put it */
 	bool fresh; /* a launched task before its first exec */
 	bool guessed; /* only known by its calls */
 };
@@ -130,8 +131,18 @@ struct resolved {
 struct call_shape {
 	int8_t path, dirfd, path2, dirfd2, fd, fd2;
 	bool on_error; /* the effect wants failed calls too */
+	uint8_t changes; /* changes.c's own: what it may change */
 	uint8_t row; /* of effect-fd.c's list of makers */
 	int (*effect)(struct model *model, struct task *task, const struct event_call *call, struct model_view *view);
+};
+
+/* Numbers of calls, by the hash of the object. */
+#define MODEL_CHANGES 8192
+struct changes {
+	uint64_t now;
+	uint64_t all; /* anything may have changed then */
+	uint64_t object[MODEL_CHANGES];
+	uint64_t below[MODEL_CHANGES]; /* directories: all that lies in them */
 };
 
 struct model {
@@ -159,6 +170,7 @@ struct model {
 	uint64_t next_file_id, next_image_id;
 	struct model_stats stats;
 
+	struct changes changes;
 	struct call_shape shapes[CALL_COUNT];
 	struct resolved paths[2];
 };
@@ -244,6 +256,14 @@ void mounts_unref(struct model *model, struct mounts *mounts);
 int mounts_feed(struct model *model, struct task *task, const struct event_mounts *event);
 const struct mount *mounts_find(const struct mounts *mounts, const char *path);
 void mounts_done(struct model *model);
+
+/* changes.c */
+void changes_init(struct model *model);
+void changes_feed(struct model *model, const struct event_call *call, struct model_view *view, uint32_t what);
+
+/* startup.c: the loader's part of an image */
+void startup_begin(struct image *image, const struct event_exec *event);
+void startup_feed(struct model *model, const struct event_call *call, struct model_view *view);
 
 /* call.c, effect-*.c */
 void shapes_init(struct model *model);

@@ -304,6 +304,7 @@ static int fork_process(struct model *model, const struct event_fork *event, str
 		task->proc->image->guessed = from->guessed;
 	}
 	image_inherit(task->proc->image, from);
+	task->proc->image->pub.changed = model->changes.now;
 	error = share_memory(model, parent->proc, task->proc, event->clone_flags);
 	r = share_at_fork(model, parent, task, event->clone_flags);
 	return r < 0 ? r : error;
@@ -401,6 +402,8 @@ int task_exec(struct model *model, const struct event_exec *event, struct model_
 	}
 	image->fresh = image->guessed = false;
 	image->pub.execed = true;
+	image->pub.changed = model->changes.now;
+	startup_begin(image, event);
 	image_tell(model, image, head, true);
 	view->process = &image->pub;
 

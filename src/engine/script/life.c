@@ -51,7 +51,7 @@ int script_fork_line(struct scan *scan, uint64_t flags)
 	return script_end(scan);
 }
 
-/* exec PID PATH ["ARGUMENTS"] [from=TID] [secure] [NAME=VALUE]… */
+/* exec PID PATH ["ARGUMENTS"] [from=TID] [base=HEX] [secure] [NAME=VALUE]… */
 int script_exec_line(struct scan *scan)
 {
 	struct event_exec fixed;
@@ -75,6 +75,8 @@ int script_exec_line(struct scan *scan)
 	while (r == 0 && !scan_done(scan)) {
 		if (scan_literal(scan, "from="))
 			r = script_scan_id(scan, &fixed.former_tid);
+		else if (scan_literal(scan, "base="))
+			r = scan_hex(scan, &fixed.base);
 		else if (scan_literal(scan, "secure"))
 			fixed.secure = 1;
 		else
