@@ -17,6 +17,7 @@
 #define LINES_OWNED 0x4U /* fd is ours to close */
 #define LINES_FOREIGN 0x8U /* the buffer is the caller's */
 #define LINES_GROWN 0x10U /* the buffer is no longer of the size that a pool keeps */
+#define LINES_RESYNC 0x20U /* the rest of a record that was given up */
 
 #define LINES_NO_PIN SIZE_MAX
 
