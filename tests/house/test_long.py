@@ -2,6 +2,8 @@
 """How tests/long/suite.py judges, on a made-up suite and a made-up syscull:
 whatever differs under us must make the shard fail."""
 import os
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -95,3 +97,29 @@ status, said = shard(OFFLINE="1")
 assert status == 77 and said == "skipped: no network\n", said
 status, said = shard(DOCTOR="1")
 assert status == 77 and "tracing does not work here" in said, said
+
+# The page: what each shard said last, kept over runs of others, not replaced by a skip.
+with tempfile.TemporaryDirectory() as top:
+    for folder in ("tools", "docs", "tests/long"):
+        os.makedirs(os.path.join(top, folder))
+    shutil.copy(os.path.join(TOP, "tools", "check-long"), os.path.join(top, "tools"))
+
+    def check_long(*names, **shards):
+        for name, text in shards.items():
+            with open(os.path.join(top, "tests/long", name), "w", encoding="utf-8") as file:
+                file.write("#!/bin/sh\n" + text + "\n")
+            os.chmod(os.path.join(top, "tests/long", name), 0o755)
+        run = subprocess.run([os.path.join(top, "tools/check-long"), *names], text=True, capture_output=True, check=False)
+        with open(os.path.join(top, "docs/check-long.md"), encoding="utf-8") as file:
+            return run.returncode, run.stdout.splitlines()[-1], file.read()
+
+    status, last, page = check_long(one="echo 'flaky: x'; echo '3 the same'", two="echo 'differs: y'; echo '1 differs'; exit 1")
+    assert (status, last) == (1, "1 passed, 1 failed, 0 skipped"), (status, last)
+    assert re.search(r"^\| one \| passed \| \d{4}-\d\d-\d\d \| \d+ \| 3 the same \|$", page, re.M), page
+    assert re.search(r"^\| two \| failed \| .* 1 differs \|$", page, re.M), page
+    assert "\n## one\n\n    flaky: x\n" in page and "\n## two\n\n    differs: y\n" in page, page
+    status, last, again = check_long("two", two="echo 'all well'")
+    assert (status, last) == (0, "1 passed, 0 failed, 0 skipped"), (status, last)
+    assert "3 the same" in again and "flaky: x" in again and "all well" in again and "## two" not in again, again
+    status, last, third = check_long("one", one="echo 'no network'; exit 77")
+    assert (status, last, third) == (0, "0 passed, 0 failed, 1 skipped", again), (status, last, third)
