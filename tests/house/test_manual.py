@@ -28,8 +28,12 @@ def options_of_help(subcommand):
     return options
 
 
-with open(os.path.join(TOP, "man", "syscull.1"), encoding="utf-8") as file:
-    manual = file.read()
+def page(name):
+    with open(os.path.join(TOP, "man", name), encoding="utf-8") as file:
+        return file.read()
+
+
+manual = page("syscull-run.1")
 # .It Fl o , Fl -output Ar FILE
 in_manual = {}
 for match in re.finditer(r"^\.It (?:Fl (\w) , )?Fl -([\w-]+)(?: Ar (\S+))?", manual, re.M):
@@ -40,18 +44,18 @@ if not options:
     bad.append("no options in syscull run --help")
 for name, (letter, argument) in options.items():
     if name not in in_manual:
-        bad.append(f"man/syscull.1 lacks --{name}")
+        bad.append(f"man/syscull-run.1 lacks --{name}")
     elif in_manual[name] != (letter, argument):
         bad.append(f"--{name}: the command has {letter, argument}, the manual {in_manual[name]}")
 for name in in_manual:
     if name not in options:
-        bad.append(f"man/syscull.1 has --{name}, the command does not")
+        bad.append(f"man/syscull-run.1 has --{name}, the command does not")
 
 subcommands = re.findall(r"^  ([a-z]+) ", run(SYSCULL, "--help").stdout, re.M)
 if len(subcommands) < 2:
     bad.append("no subcommands in syscull --help")
 for name in subcommands:
-    if not re.search(rf"^\.It Cm {name}\b", manual, re.M):
+    if not re.search(rf"^\.It Cm {name}\b", page("syscull.1"), re.M):
         bad.append(f"man/syscull.1 lacks the subcommand {name}")
 
 if shutil.which("mandoc"):
