@@ -20,12 +20,12 @@ struct layout {
 	}
 
 static const struct layout layouts[] = {
-	[EVENT_CALL] = LAYOUT_WITH_ITEMS(event_call),	 [EVENT_TASK] = LAYOUT_WITH_ITEMS(event_task),
-	[EVENT_FD] = LAYOUT_WITH_ITEMS(event_fd),	 [EVENT_MAP] = LAYOUT_WITH_ITEMS(event_map),
-	[EVENT_DIRS] = LAYOUT_WITH_ITEMS(event_dirs),	 [EVENT_MOUNTS] = LAYOUT_WITH_ITEMS(event_mounts),
-	[EVENT_IDS] = { sizeof(struct event_ids), 0 },	 [EVENT_LIMITS] = { sizeof(struct event_limits), 0 },
-	[EVENT_FORK] = { sizeof(struct event_fork), 0 }, [EVENT_EXEC] = LAYOUT_WITH_ITEMS(event_exec),
-	[EVENT_EXIT] = { sizeof(struct event_exit), 0 }, [EVENT_LOST] = { sizeof(struct event_lost), 0 },
+	[EVENT_CALL] = LAYOUT_WITH_ITEMS(event_call),	   [EVENT_TASK] = LAYOUT_WITH_ITEMS(event_task),
+	[EVENT_FD] = LAYOUT_WITH_ITEMS(event_fd),	   [EVENT_MAP] = LAYOUT_WITH_ITEMS(event_map),
+	[EVENT_DIRS] = LAYOUT_WITH_ITEMS(event_dirs),	   [EVENT_MOUNTS] = LAYOUT_WITH_ITEMS(event_mounts),
+	[EVENT_IDS] = { sizeof(struct event_ids), 0 },	   [EVENT_LIMITS] = { sizeof(struct event_limits), 0 },
+	[EVENT_FORK] = { sizeof(struct event_fork), 0 },   [EVENT_EXEC] = LAYOUT_WITH_ITEMS(event_exec),
+	[EVENT_EXIT] = { sizeof(struct event_exit), 0 },   [EVENT_LOST] = { sizeof(struct event_lost), 0 },
 	[EVENT_CLOCK] = { sizeof(struct event_clock), 0 },
 };
 

@@ -159,7 +159,7 @@ static void on_fault(int signal, siginfo_t *info, void *context)
 static int fault(int argc, char **argv)
 {
 	struct sigaction action = { .sa_flags = SA_SIGINFO, .sa_sigaction = on_fault };
-	volatile int *bad = (volatile int *)16;
+	volatile int *volatile bad = (volatile int *)16;
 
 	(void)argc;
 	(void)argv;

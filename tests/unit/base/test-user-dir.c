@@ -16,6 +16,8 @@
 
 static char top[] = "/tmp/syscull-user-dir-XXXXXX";
 
+static void run(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 static void run(const char *format, ...)
 {
 	char command[PATH_MAX * 3];
