@@ -60,6 +60,7 @@ static const struct {
 	{ ENGINE_MET_TRACER, "a program tried to trace and was refused: its tree is held by us" },
 	{ ENGINE_MET_COMPAT, "32-bit calls are counted by number, without names" },
 	{ ENGINE_MET_NO_READV, "process_vm_readv is refused here: memory was read word by word, slowly" },
+	{ ENGINE_MET_NO_PROC, "/proc is not mounted here: what the command began with is not known" },
 };
 
 static void add_warnings(uint32_t met, struct analysis_facts *facts)

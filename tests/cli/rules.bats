@@ -78,5 +78,10 @@ load helper
 	for name in system ptrace memory pinning prices files; do
 		grep -q "^$name  " out
 	done
-	expect "$(pgrep -fx "$SYSCULL doctor")" ""
+	setsid bash -c 'echo $$ >session; exec "$SYSCULL" doctor' >out
+	for _ in $(seq 100); do
+		left=$(pgrep -s "$(<session)") || break
+		sleep 0.1
+	done
+	expect "$left" ""
 }

@@ -72,6 +72,17 @@ static char **make_shell_argv(const struct engine_spec *spec)
 	return argv;
 }
 
+/* Somebody killed it before we had it: its end is the command's. */
+static int died(struct engine_pt *e, pid_t pid, int status, struct error *err)
+{
+	e->root = pid;
+	e->root_ended = true;
+	if (!WIFSIGNALED(status))
+		return error_set(err, ECHILD, "the command ended before it began");
+	e->exit = (struct engine_exit){ .known = true, .signal = WTERMSIG(status) };
+	return 0;
+}
+
 static int hold(struct engine_pt *e, pid_t pid, struct error *err)
 {
 	struct task *task;
@@ -80,8 +91,11 @@ static int hold(struct engine_pt *e, pid_t pid, struct error *err)
 	if (ptrace(PTRACE_SEIZE, pid, NULL, OPTIONS | PTRACE_O_EXITKILL) != 0 ||
 	    ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) != 0) {
 		struct refusal refusal;
+		int code = errno;
 
-		refusal_find(&refusal, 0, errno);
+		if (waitpid(pid, &status, __WALL | WNOHANG) == pid && !WIFSTOPPED(status))
+			return died(e, pid, status, err);
+		refusal_find(&refusal, 0, code);
 		/* Not EPERM: that would say that the program cannot be executed. */
 		return error_set(err, ENOTSUP, "cannot trace: %s; %s; see also: syscull doctor", refusal.why,
 				 refusal.brief);
@@ -91,7 +105,7 @@ static int hold(struct engine_pt *e, pid_t pid, struct error *err)
 			return error_errno(err, errno, "waiting for the command");
 	}
 	if (!WIFSTOPPED(status))
-		return error_set(err, ECHILD, "the command ended before it began");
+		return died(e, pid, status, err);
 	if (!probe_call_info(pid))
 		return error_set(err, ENOTSUP,
 				 "cannot trace: the kernel lacks PTRACE_GET_SYSCALL_INFO, "
@@ -138,9 +152,9 @@ static int run_to_exec(struct engine_pt *e, int why_fd, const char *program, str
 	} while (n < 0 && errno == EINTR);
 	if (n == sizeof code)
 		return error_errno(err, code, "%s", program);
-	if (e->stats.aborted)
+	if (e->stats.aborted || (e->exit.known && e->exit.signal != 0))
 		return 0;
-	return error_set(err, ECHILD, "%s: killed before it began", program);
+	return error_set(err, ECHILD, "%s: ended before it began", program);
 }
 
 int launch_command(struct engine_pt *e, const struct engine_spec *spec, struct error *err)
@@ -170,7 +184,7 @@ int launch_command(struct engine_pt *e, const struct engine_spec *spec, struct e
 	(void)close(why[1]);
 	why[1] = -1;
 	r = hold(e, pid, err);
-	if (r == 0) {
+	if (r == 0 && !e->root_ended) {
 		struct task *task = task_find(e, pid);
 
 		write_all(go[1], "", 1);
