@@ -234,7 +234,13 @@ int syscull_proc_cmdline(struct syscull_reader *reader, int process, struct sysc
 
 int syscull_proc_environ(struct syscull_reader *reader, int process, struct syscull_text *ret_environ)
 {
-	return syscull_whole_file(reader, process, "environ", ret_environ);
+	struct syscull_statm statm;
+	int result = syscull_whole_file(reader, process, "environ", ret_environ);
+
+	/* Newer kernels (6.18) say ESRCH where older ones have 0 bytes: without memory, or gone. */
+	if (result == -ESRCH && syscull_proc_statm(reader, process, &statm) > 0)
+		return 0;
+	return result;
 }
 
 enum { FDINFO_POS, FDINFO_FLAGS, FDINFO_MOUNT, FDINFO_INODE, FDINFO_FIELDS };

@@ -222,9 +222,10 @@ int syscull_proc_statm(struct syscull_reader *reader, int process, struct syscul
  * syscull_proc_cmdline, syscull_proc_environ - what a program was started with.
  *
  * Returns 1 and all strings with their NULs, for syscull_text_next(…, '\0', …);
- * 0: a kernel thread, a zombie, or (environ) a process that has gone.
+ * 0: a kernel thread, a zombie, or (environ, older kernels) one that has gone.
  * A process may rewrite both while they are read.
- * Cost: exactly openat(2), read(2), close(2) unless the buffer has to grow.
+ * Cost: exactly openat(2), read(2), close(2) unless the buffer has to grow;
+ * where environ answered ESRCH, the same of statm.
  */
 int syscull_proc_cmdline(struct syscull_reader *reader, int process, struct syscull_text *ret_cmdline);
 int syscull_proc_environ(struct syscull_reader *reader, int process, struct syscull_text *ret_environ);
@@ -341,7 +342,8 @@ int syscull_proc_memory(struct syscull_reader *reader, int process, struct syscu
  * syscull_proc_map_find - the mapping that an address is in.
  *
  * Returns 1; 0: none there.  Where the kernel has PROCMAP_QUERY (6.11) one
- * question does it, where not, maps is read as far as needed.  source tells.
+ * question does it, where not (and for the kernel's page at the top, which the
+ * question does not know), maps is read as far as needed.  source tells.
  * Not for a walk: one question per mapping costs more than reading the text.
  * Cost: openat(2), ioctl(2), close(2); without PROCMAP_QUERY read(2)s more.
  */
@@ -404,6 +406,7 @@ struct syscull_mount {
  *
  * Returns 1; 0 at the end; SYSCULL_TORN for a line that is no mount, after
  * which the next call gives the next line.  Read a page at a time, as maps.
+ * To begin answers -EINVAL for a zombie, which is in no mount namespace.
  * Cost: read(2) as in syscull_lines_next().
  */
 int syscull_proc_mount_next(struct syscull_reader *reader, struct syscull_mount *ret_mount);
