@@ -295,12 +295,12 @@ static void print_entry(const struct entry *entry, const struct widths *widths)
 	put("\n", 1);
 }
 
-void print_entries(const struct entries *entries)
+void print_entries(const struct entries *entries, const struct entries *all)
 {
 	struct widths widths = { 0 };
 
-	for (size_t i = 0; i < entries->count; i++)
-		widen(&widths, entries->order[i]);
+	for (size_t i = 0; i < all->count; i++)
+		widen(&widths, all->order[i]);
 	for (size_t i = 0; i < entries->count; i++)
 		print_entry(entries->order[i], &widths);
 }

@@ -230,7 +230,8 @@ static bool look_at(struct entry *entry, int dirfd, const char *dir)
 		return dirfd != AT_FDCWD;
 	}
 	entry->stat_ok = true;
-	ask_attributes(entry, dirfd, dir);
+	if (dirfd != AT_FDCWD)
+		ask_attributes(entry, dirfd, dir);
 	if (S_ISLNK(entry->stx.stx_mode))
 		read_target(entry, dirfd, dir);
 	return true;
@@ -296,7 +297,7 @@ static void list_directory(const char *path, bool argument, bool title)
 	if (options.recurse)
 		queue_directories(&entries, path);
 	print_total(&entries);
-	print_entries(&entries);
+	print_entries(&entries, &entries);
 	entries_done(&entries);
 }
 
@@ -323,7 +324,10 @@ static void list_arguments(char **paths, size_t count, bool *ret_titles)
 			queue(join("", all.order[i]->name), true);
 	*ret_titles = options.recurse || count > 1 || files.count > 0;
 	if (files.count > 0) {
-		print_entries(&files);
+		/* Also those of directories, which decide whether there is a column of marks. */
+		for (size_t i = 0; i < all.count; i++)
+			ask_attributes(&all.list[i], AT_FDCWD, "");
+		print_entries(&files, &all);
 		if (pending != NULL)
 			(void)putchar('\n');
 	}

@@ -49,8 +49,8 @@ struct print_options {
 	bool color;
 };
 void print_init(const struct print_options *options);
-/* Prints them all; widths are those of the whole list. */
-void print_entries(const struct entries *entries);
+/* Prints entries in columns that would be wide enough for all. */
+void print_entries(const struct entries *entries, const struct entries *all);
 /* The name, or the link's target, as it goes to the output. */
 void print_bytes(const char *name);
 /* Quoted for a message, as a shell reads it. */

@@ -80,13 +80,10 @@ static long by_path(bool follow, const char *path, const char *name, void *buffe
 	return KERNEL(follow ? SYS_getxattr : SYS_lgetxattr, path, name, buffer, size);
 }
 
-static bool have_fd_paths(int fd, struct xattr_tally *tally)
+static bool have_fd_paths(struct xattr_tally *tally)
 {
-	char path[48];
-
-	(void)fd_path(fd, false, path);
 	tally->other++;
-	return KERNEL(SYS_faccessat, AT_FDCWD, path, F_OK) == 0;
+	return KERNEL(SYS_faccessat, AT_FDCWD, FD_ROOT, F_OK) == 0;
 }
 
 static long by_fd(int fd, const char *name, void *buffer, size_t size, struct xattr_tally *tally)
@@ -131,7 +128,7 @@ static long below_fd(const struct syscull_xattr_file *file, const char *name, vo
 		return -ENAMETOOLONG;
 	memcpy(path + used, file->path, length + 1);
 	result = by_path(file->flags & SYSCULL_XATTR_FOLLOW, path, name, buffer, size, tally);
-	if ((result == -ENOENT || result == -ENOTDIR) && !have_fd_paths(file->dirfd, tally))
+	if ((result == -ENOENT || result == -ENOTDIR) && !have_fd_paths(tally))
 		return -ENXIO;
 	return result;
 }
@@ -213,7 +210,7 @@ int syscull__xattr_pin(const struct syscull_xattr_file *file, struct xattr_pin *
 		tally->other++;
 		fd = (int)KERNEL(SYS_openat, file->dirfd, file->path, O_PATH | O_CLOEXEC | nofollow, 0);
 		if (fd < 0)
-			return fd == -EMFILE || fd == -ENFILE ? -ENXIO : fd;
+			return fd;
 		pin.close_fd = fd;
 	}
 	(void)fd_path(fd, false, pin.path);
@@ -223,7 +220,7 @@ int syscull__xattr_pin(const struct syscull_xattr_file *file, struct xattr_pin *
 	/* Through the same path as all that follows, so that the file it leads to is the one that was asked. */
 	r = take_statx(AT_FDCWD, ret_pin->path, 0, mount, &ret_pin->file, tally);
 	if (r < 0)
-		r = -ENXIO;
+		r = have_fd_paths(tally) ? -ESTALE : -ENXIO;
 	else if ((ret_pin->file.have & have) != have || ((ret_pin->file.mode ^ file->mode) & S_IFMT) != 0 ||
 		 ret_pin->file.dev_major != file->dev_major || ret_pin->file.dev_minor != file->dev_minor ||
 		 ret_pin->file.mount_id != file->mount_id)

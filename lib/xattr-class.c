@@ -38,24 +38,22 @@ static const struct {
 	{ 0xe0f5e1e2, ALL }, /* erofs */
 };
 
-uint32_t syscull__xattr_class_of(unsigned long magic)
-{
-	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
-		if (classes[i].magic == (magic & 0xffffffffUL))
-			return classes[i].class;
-	return 0;
-}
-
-uint32_t syscull__xattr_class_ask(const struct xattr_pin *pin, struct xattr_tally *tally)
+int syscull__xattr_class(const struct xattr_pin *pin, struct xattr_tally *tally, uint32_t *ret_class)
 {
 	struct statfs fs;
+	long result;
 
 	memset(&fs, 0, sizeof fs);
 	tally->other++;
-	/* The path leads to a descriptor: statfs would trigger an automount by name. */
-	if (KERNEL(SYS_statfs, pin->path, &fs) < 0)
-		return 0;
-	return syscull__xattr_class_of((unsigned long)fs.f_type);
+	/* The path leads to a descriptor: by its own name statfs would trigger an automount. */
+	result = KERNEL(SYS_statfs, pin->path, &fs);
+	if (result < 0)
+		return (int)result;
+	*ret_class = 0;
+	for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++)
+		if (classes[i].magic == ((unsigned long)fs.f_type & 0xffffffffUL))
+			*ret_class = classes[i].class;
+	return 0;
 }
 
 uint32_t syscull__xattr_learnable(uint32_t class, uint32_t mode)

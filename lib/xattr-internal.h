@@ -42,7 +42,7 @@ struct xattr_pin {
 	char path[48];
 };
 
-/* Returns 0; -ENXIO when this way does not exist here; a negative errno; -ESTALE when it is another file by now. */
+/* Returns 0; -ENXIO when this way does not exist here (no /proc); otherwise it is about this file: ask as ever. */
 SYSCULL_HIDDEN int syscull__xattr_pin(const struct syscull_xattr_file *file, struct xattr_pin *ret_pin,
 				      struct xattr_tally *tally);
 SYSCULL_HIDDEN void syscull__xattr_unpin(struct xattr_pin *pin, struct xattr_tally *tally);
@@ -53,9 +53,8 @@ SYSCULL_HIDDEN void syscull__xattr_unpin(struct xattr_pin *pin, struct xattr_tal
 #define XATTR_DIRS_DIFFER 0x4U /* directories differ among themselves */
 #define XATTR_DIRS_DIFFER_HANDLED 0x8U /* they do, but not for system.* */
 
-SYSCULL_HIDDEN uint32_t syscull__xattr_class_of(unsigned long magic);
-/* The class of the mount that the pinned file is on: one statfs. */
-SYSCULL_HIDDEN uint32_t syscull__xattr_class_ask(const struct xattr_pin *pin, struct xattr_tally *tally);
+/* The class of the mount that the pinned file is on, by one statfs; a negative errno. */
+SYSCULL_HIDDEN int syscull__xattr_class(const struct xattr_pin *pin, struct xattr_tally *tally, uint32_t *ret_class);
 /* Which names may be learnt of there, of this inode type. */
 SYSCULL_HIDDEN uint32_t syscull__xattr_learnable(uint32_t class, uint32_t mode);
 

@@ -110,15 +110,15 @@ static bool hold(struct question *q, bool found, struct xattr_pin *ret_pin)
 {
 	int r = syscull__xattr_pin(&q->file, ret_pin, &q->tally);
 
-	if (r == 0) {
-		if (!found && !syscull__xattr_memo_class(q->memo, &q->key, &q->known.class))
-			q->known.class = syscull__xattr_class_ask(ret_pin, &q->tally);
-		return true;
+	if (r == 0 && !found && !syscull__xattr_memo_class(q->memo, &q->key, &q->known.class)) {
+		r = syscull__xattr_class(ret_pin, &q->tally, &q->known.class);
+		if (r < 0)
+			syscull__xattr_unpin(ret_pin, &q->tally);
 	}
-	/* Files cannot be held here (no /proc): do not try it for each. */
+	/* No file can be held here: do not try it for each. */
 	if (r == -ENXIO && !found)
-		syscull__xattr_memo_learn(q->memo, &q->key, &(struct xattr_known){ 0 });
-	return false;
+		syscull__xattr_memo_learn(q->memo, &q->key, &q->known);
+	return r == 0;
 }
 
 static void learn(struct question *q, uint32_t bit, long result)
