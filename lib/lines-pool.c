@@ -121,8 +121,8 @@ void syscull__lines_pool_give(struct syscull_pool *pool, void *buffer)
 
 		if (__atomic_compare_exchange_n(&pool->slots[(first + i) % pool->keep], &empty, buffer, false,
 						__ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
-			buffer = NULL;
-			break;
+			errno = saved;
+			return;
 		}
 	}
 	free(buffer);
