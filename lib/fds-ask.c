@@ -170,7 +170,9 @@ static int walk(struct fds_run *run, int from, int (*visit)(int fd, void *arg), 
 			return 0;
 		}
 	}
-	/* What was visited by the list is not visited again. */
+	/* What was visited is not visited again; a count begins anew. */
+	if (visit == NULL)
+		next = *ret_count = 0;
 	slots = slots_to_try(run, next);
 	if (slots < 0)
 		return (int)slots;
