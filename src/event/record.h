@@ -192,6 +192,7 @@ struct event_clock {
 	uint64_t stops; /* of ours, this one included */
 	uint32_t at; /* enum event_clock_at */
 	uint32_t pad;
+	uint64_t late_ns; /* the observer was ready to go on, but others ran; of its whole life */
 };
 
 struct event_lost {

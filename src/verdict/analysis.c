@@ -200,7 +200,7 @@ static int feed_call(struct analysis *analysis, const struct model_view *view)
 {
 	unsigned components = (view->path ? view->path->components : 0) + (view->path2 ? view->path2->components : 0);
 	const struct tally_row *row = tally_add(&analysis->tally, view->call, view->err, components);
-	int r = row ? time_add_call(&analysis->time, row, view->call, view->err) : -ENOMEM;
+	int r = row ? time_add_call(&analysis->time, row, view->call, view->err, &analysis->untraced.call) : -ENOMEM;
 
 	if (row) {
 		int s = analysis_show(analysis, view, view->call, view->err, components, row);
@@ -258,7 +258,7 @@ int analysis_feed(struct analysis *analysis, const struct event_head *head)
 		int err = event_call_errno(call);
 		const struct tally_row *row = tally_add(&analysis->tally, call, err, 0);
 
-		s = row ? time_add_call(&analysis->time, row, call, err) : -ENOMEM;
+		s = row ? time_add_call(&analysis->time, row, call, err, &analysis->untraced.call) : -ENOMEM;
 		if (s == 0)
 			s = analysis_show(analysis, &view, call, err, 0, row);
 	}

@@ -75,6 +75,7 @@ struct verdict_finding {
 	const struct finding *finding;
 	double cost_ns, cost_low_ns, cost_high_ns;
 	double share; /* of task_ns */
+	enum price_source source; /* where most of the cost comes from; what remedies save, too */
 	double *costs_ns; /* in the order of finding->costs */
 	struct verdict_remedy *remedies; /* in the order to be printed: best first */
 	size_t remedy_count;
@@ -92,6 +93,8 @@ struct verdict_call {
 	struct tally_row row;
 	char name[SYS_NAME_MAX];
 	double ns; /* all of them together, untraced, waiting left out */
+	double low_ns, high_ns;
+	enum price_source source; /* where most of it comes from */
 };
 
 /* What happened between marks. */
@@ -147,6 +150,7 @@ struct analysis_result {
 	 * A tree: the wall time less all stops, as if they had stood in each
 	 * other's way; at least what the first process needs by itself. */
 	double untraced_ns;
+	double price_fit; /* prices are times this: what this run's account leaves of them */
 	double stop_ns; /* our cost of one call, as found in this run */
 	bool closed, complete;
 	char books_why[160]; /* when not closed or not complete */
@@ -162,6 +166,8 @@ struct analysis_result {
 	uint64_t regions_refused; /* marks beyond the limit of names */
 	struct verdict_call *by_call; /* most time first */
 	size_t by_call_count;
+	const struct verdict_call *all_calls; /* the same of the whole tree, whatever the filter */
+	size_t all_call_count;
 	uint64_t tasks; /* threads and processes seen */
 	bool stop_guessed; /* stop_ns: too few calls to find it by */
 	uint64_t model_losses; /* records that the model could not keep */

@@ -10,6 +10,9 @@
 #include "verdict/judge.h"
 #include "verdict/upgrade.h"
 
+#define USER_LEAST 0.05 /* of a program's work is its own, at the least */
+#define FIT_LEAST 0.5 /* no price is off by more */
+
 static void end_rules(struct analysis *analysis)
 {
 	struct model_process *process;
@@ -37,7 +40,7 @@ static int by_time(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-static struct verdict_call *list_calls(const struct tally *tally, const double *row_ns)
+static struct verdict_call *list_calls(const struct tally *tally, const struct time_amount *amounts)
 {
 	size_t count = tally->rows.used;
 	struct verdict_call *calls = calloc(count ? count : 1, sizeof *calls);
@@ -48,7 +51,10 @@ static struct verdict_call *list_calls(const struct tally *tally, const double *
 		struct verdict_call *call = &calls[i];
 
 		call->row = tally->rows.at[i];
-		call->ns = row_ns[i];
+		call->ns = amounts[i].ns;
+		call->low_ns = amounts[i].low_ns;
+		call->high_ns = amounts[i].high_ns;
+		call->source = amounts[i].source;
 		if (call->row.nr == TALLY_OTHER_NR)
 			(void)strcpy(call->name, "others");
 		else
@@ -58,25 +64,35 @@ static struct verdict_call *list_calls(const struct tally *tally, const double *
 	return calls;
 }
 
-static int list_processes(struct analysis *analysis, const double *row_ns)
+static int list_processes(struct analysis *analysis)
 {
 	struct analysis_result *result = &analysis->result;
 	size_t rows = result->shown->rows.used;
 	uint64_t *counts = calloc(rows ? rows : 1, sizeof *counts);
+	double *row_ns = calloc(rows ? rows : 1, sizeof *row_ns);
 	struct model_process *process;
-	int r = 0;
+	int r = counts && row_ns ? 0 : -ENOMEM;
 
-	if (!counts)
-		return -ENOMEM;
-	for (size_t row = 0; row < rows; row++)
-		counts[row] = result->shown->rows.at[row].count;
+	for (size_t i = 0; r == 0 && i < result->by_call_count; i++) {
+		counts[result->by_call[i].row.index] = result->by_call[i].row.count;
+		row_ns[result->by_call[i].row.index] = result->by_call[i].ns;
+	}
 	for (size_t n = 0; r == 0 && (process = model_process_at(result->model, n)); n++)
 		if (!process->folded)
 			r = process_see(&analysis->processes, process);
 	if (r == 0)
 		r = process_judge(&analysis->processes, row_ns, counts, rows, &result->by_process);
 	free(counts);
+	free(row_ns);
 	return r;
+}
+
+static void scale_calls(struct time_amount *amounts, size_t rows, double factor)
+{
+	for (size_t row = 0; row < rows; row++) {
+		amounts[row].ns *= factor;
+		amounts[row].low_ns *= factor;
+	}
 }
 
 /* Of the calls that a filter lets through. */
@@ -85,20 +101,19 @@ static int list_shown(struct analysis *analysis)
 	struct analysis_result *result = &analysis->result;
 	struct analysis_shown *shown = analysis->shown;
 	size_t rows = shown->tally.rows.used;
-	double *row_ns = calloc(rows ? rows : 1, sizeof *row_ns), waiting_ns = 0;
-	int r;
+	struct time_amount *amounts = calloc(rows ? rows : 1, sizeof *amounts);
 
-	if (!row_ns)
+	if (!amounts)
 		return -ENOMEM;
 	for (size_t row = 0; row < rows; row++)
-		row_ns[row] = time_of_row(&shown->time, &shown->tally, &shown->tally.rows.at[row], result->prices,
-					  result->stop_ns, &waiting_ns);
+		time_of_row(&shown->time, &shown->tally, &shown->tally.rows.at[row], result->prices, result->stop_ns,
+			    &amounts[row]);
+	scale_calls(amounts, rows, result->price_fit);
 	shown->all_calls = result->by_call;
-	result->by_call = list_calls(&shown->tally, row_ns);
+	result->by_call = list_calls(&shown->tally, amounts);
 	result->by_call_count = result->by_call ? rows : 0;
-	r = result->by_call ? list_processes(analysis, row_ns) : -ENOMEM;
-	free(row_ns);
-	return r;
+	free(amounts);
+	return result->by_call ? list_processes(analysis) : -ENOMEM;
 }
 
 /* Prices a region's calls at the tree's average for each kind of call. */
@@ -152,50 +167,80 @@ static int list_regions(struct analysis *analysis)
 	return 0;
 }
 
-/* The tree cannot be faster than its work on all CPUs, nor slower than it was. */
-static double untraced_ns(const struct analysis_result *result, const struct untraced_result *untraced)
+/* The tree cannot be faster than its work on all CPUs, nor than the first
+ * task's own calls, nor slower than it was. */
+static double untraced_ns(const struct analysis_result *result, const struct untraced_result *untraced,
+			  const struct time_result *time)
 {
-	double wall_ns = (double)result->facts.wall_ns, ns = untraced->ns;
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	double wall_ns = (double)result->facts.wall_ns, ns = untraced->ns, least_ns = time->root_calls_ns;
+	long cpus = result->tasks <= 1 ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
 
 	/* One task without a clock: its parts are known better than its whole. */
 	if (!untraced->clocked && result->tasks <= 1)
 		ns = result->task_ns + result->waiting_ns;
-	if (cpus > 0 && ns < result->task_ns / (double)cpus)
-		ns = result->task_ns / (double)cpus;
+	if (cpus > 0 && least_ns < result->task_ns / (double)cpus)
+		least_ns = result->task_ns / (double)cpus;
+	ns = ns < least_ns ? least_ns : ns;
 	return wall_ns > 0 && ns > wall_ns ? wall_ns : ns;
+}
+
+/*
+ * Prices are of warm loops at another moment; what all calls come to must
+ * still fit into what the kernel's account says that all tasks had, and that
+ * a program does something between its calls.  By how much they have to be
+ * less; a far lower account is not to be trusted either.
+ */
+static double fit_calls(const struct analysis_result *result, const struct untraced_result *untraced,
+			const struct time_result *time)
+{
+	double wall_ns = (double)result->facts.wall_ns, most_ns = time->calls_ns;
+	long cpus = result->tasks <= 1 ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (time->calls_ns <= 0)
+		return 1;
+	if (untraced->clocked)
+		most_ns = untraced->work_ns * (1 - USER_LEAST);
+	if (most_ns < time->calls_ns * FIT_LEAST)
+		most_ns = time->calls_ns * FIT_LEAST;
+	if (wall_ns > 0 && cpus > 0 && most_ns > wall_ns * (double)cpus * (1 - USER_LEAST))
+		most_ns = wall_ns * (double)cpus * (1 - USER_LEAST);
+	return most_ns < time->calls_ns ? most_ns / time->calls_ns : 1;
 }
 
 static int judge_time(struct analysis *analysis)
 {
 	struct analysis_result *result = &analysis->result;
 	size_t rows = analysis->tally.rows.used;
-	double *row_ns = calloc(rows ? rows : 1, sizeof *row_ns);
+	struct time_amount *amounts = calloc(rows ? rows : 1, sizeof *amounts);
 	struct untraced_result untraced;
 	struct time_result time;
 	int r;
 
-	if (!row_ns)
+	if (!amounts)
 		return -ENOMEM;
-	time_judge(&analysis->time, &analysis->tally, result->prices, &time, row_ns);
+	time_judge(&analysis->time, &analysis->tally, result->prices, &time, amounts);
 	untraced_judge(&analysis->untraced, result->prices, &untraced);
+	result->price_fit = fit_calls(result, &untraced, &time);
+	time.calls_ns *= result->price_fit;
+	time.root_calls_ns *= result->price_fit;
+	scale_calls(amounts, rows, result->price_fit);
 	result->stop_ns = time.stop_ns;
 	result->stop_guessed = time.stop_guessed;
 	result->calls_ns = time.calls_ns;
-	result->user_ns = time.user_ns;
-	result->task_ns = time.task_ns;
+	result->user_ns = untraced.clocked ? untraced.work_ns - time.calls_ns : time.user_ns;
+	if ((untraced.clocked || analysis->time.user_gaps > 0) && result->user_ns < USER_LEAST * time.calls_ns)
+		result->user_ns = USER_LEAST * time.calls_ns;
 	result->waiting_ns = !untraced.clocked && result->tasks <= 1 ? time.waiting_ns : untraced.wait_ns;
-	if (untraced.clocked) {
-		result->task_ns = untraced.work_ns > time.calls_ns ? untraced.work_ns : time.calls_ns;
-		result->user_ns = result->task_ns - time.calls_ns;
-	}
-	result->untraced_ns = untraced_ns(result, &untraced);
-	result->by_call = list_calls(&analysis->tally, row_ns);
+	result->task_ns = result->user_ns + result->calls_ns;
+	result->untraced_ns = untraced_ns(result, &untraced, &time);
+	result->by_call = list_calls(&analysis->tally, amounts);
 	result->by_call_count = result->by_call ? rows : 0;
+	result->all_calls = result->by_call;
+	result->all_call_count = result->by_call_count;
+	free(amounts);
 	r = result->by_call ? list_regions(analysis) : -ENOMEM;
 	if (r == 0)
-		r = analysis->shown ? list_shown(analysis) : list_processes(analysis, row_ns);
-	free(row_ns);
+		r = analysis->shown ? list_shown(analysis) : list_processes(analysis);
 	return r;
 }
 

@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define NEARLY_ALL 0.95
+#define CLEARLY 1.5
+
 static double average(uint64_t sum, uint64_t count)
 {
 	return count ? (double)sum / (double)count : 0;
@@ -16,27 +19,65 @@ static struct price page_price(struct analysis_result *result, uint64_t pages)
 	return pages > 0 ? price_of_page(result->prices) : (struct price){ 0 };
 }
 
+/*
+ * As the table of calls has it: what this run leaves of a calibrated price;
+ * and where the call's time was measured in this run and is clearly more (a
+ * slow file system), that.  Which of success and failure it was is not
+ * known: nearly all must have ended as these did.  Where pages are counted
+ * apart, giving them back would be counted twice.
+ */
+static struct price call_price(struct analysis_result *result, enum sys_call_id id, int err, double components,
+			       uint64_t pages)
+{
+	struct price price = price_of(result->prices, id, err, components);
+
+	if (result->price_fit > 0) {
+		price.ns *= result->price_fit;
+		price.low_ns *= result->price_fit;
+	}
+	for (size_t i = 0; pages == 0 && i < result->all_call_count; i++) {
+		const struct verdict_call *call = &result->all_calls[i];
+		uint64_t same = err ? call->row.failed : call->row.count - call->row.failed;
+		double count = (double)call->row.count;
+
+		if (call->row.id != id || call->source != PRICE_MEASURED || (double)same < NEARLY_ALL * count)
+			continue;
+		if (call->ns > CLEARLY * price.ns * count)
+			return (struct price){ .ns = call->ns / count,
+					       .low_ns = call->low_ns / count,
+					       .high_ns = call->high_ns / count,
+					       .source = PRICE_MEASURED,
+					       .probe = price.probe };
+	}
+	return price;
+}
+
 static int price_costs(struct analysis_result *result, struct verdict_finding *verdict)
 {
 	const struct finding *finding = verdict->finding;
+	double measured_ns = 0;
 
 	verdict->costs_ns = calloc(finding->costs.used ? finding->costs.used : 1, sizeof *verdict->costs_ns);
 	if (!verdict->costs_ns)
 		return -ENOMEM;
 	for (size_t i = 0; i < finding->costs.used; i++) {
 		const struct finding_cost *cost = &finding->costs.at[i];
-		struct price price =
-			price_of(result->prices, cost->call, cost->err, average(cost->components, cost->count));
-
+		struct price price = call_price(result, cost->call, cost->err, average(cost->components, cost->count),
+						cost->pages_high);
 		struct price page = page_price(result, cost->pages_high);
 		double low = (double)cost->pages_low, high = (double)cost->pages_high;
 
 		verdict->costs_ns[i] = (double)cost->count * price.ns + low * page.ns;
 		verdict->cost_ns += verdict->costs_ns[i];
+		if (price.source == PRICE_MEASURED)
+			measured_ns += verdict->costs_ns[i];
 		verdict->cost_low_ns += (double)cost->count * price.low_ns + low * page.low_ns;
 		verdict->cost_high_ns += (double)cost->count * price.high_ns + high * page.high_ns;
 	}
+	/* Two rules, or a price of another moment: never more than there was. */
 	verdict->share = result->task_ns > 0 ? verdict->cost_ns / result->task_ns : 0;
+	verdict->share = verdict->share > 1 ? 1 : verdict->share;
+	verdict->source = measured_ns * 2 > verdict->cost_ns ? PRICE_MEASURED : PRICE_CALIBRATED;
 	return 0;
 }
 
@@ -47,9 +88,8 @@ static void price_remedy(struct analysis_result *result, const struct verdict_fi
 	for (size_t i = 0; i < ret->remedy->deltas.used; i++) {
 		const struct finding_delta *delta = &ret->remedy->deltas.at[i];
 		double fewer = -(double)delta->count, calls = fewer < 0 ? -fewer : fewer;
-		struct price price = price_of(result->prices, delta->call, delta->err,
-					      calls > 0 ? (double)delta->components / calls : 0);
-
+		struct price price = call_price(result, delta->call, delta->err,
+						calls > 0 ? (double)delta->components / calls : 0, delta->pages_high);
 		struct price page = page_price(result, delta->pages_high);
 		double low = (double)delta->pages_low, high = (double)delta->pages_high;
 

@@ -57,7 +57,7 @@ int analysis_show(struct analysis *analysis, const struct model_view *view, cons
 		row = tally_add(&shown->tally, call, err, components);
 		if (!row)
 			return -ENOMEM;
-		r = time_add_call(&shown->time, row, call, err);
+		r = time_add_call(&shown->time, row, call, err, &analysis->untraced.call);
 		if (r < 0)
 			return r;
 		if (filter->paths.used > 0)

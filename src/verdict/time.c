@@ -6,6 +6,11 @@
 #include <string.h>
 
 #define TRIM 10 /* one tenth at either end */
+#define OUTLIER 6 /* times the mean */
+#define QUARTER 4
+#define USUAL_MOST 2 /* times what a quarter of the calls is below */
+#define CLEARLY 1.5 /* times the price */
+#define MEASURED_SPREAD 0.2
 #define FLAGS_WITHOUT_TIME \
 	(EVENT_F_UNFINISHED | EVENT_F_KILLED | EVENT_F_NO_ENTER | EVENT_F_BEFORE_ATTACH | EVENT_F_RESTARTED)
 
@@ -25,16 +30,41 @@ bool time_is_cheap(enum sys_call_id id)
 
 bool time_can_block(enum sys_call_id id)
 {
-	static const uint16_t others[] = { CALL_sendfile,	 CALL_splice,	    CALL_tee,
-					   CALL_vmsplice,	 CALL_fcntl,	    CALL_ioctl,
-					   CALL_copy_file_range, CALL_io_getevents, CALL_io_pgetevents,
-					   CALL_io_uring_enter };
+	static const uint16_t others[] = { CALL_sendfile,	 CALL_splice,	       CALL_tee,
+					   CALL_vmsplice,	 CALL_fcntl,	       CALL_ioctl,
+					   CALL_copy_file_range, CALL_io_getevents,    CALL_io_pgetevents,
+					   CALL_io_uring_enter,	 CALL_rt_sigtimedwait, CALL_rt_sigsuspend,
+					   CALL_pause,		 CALL_sched_yield };
 	const uint64_t families = SYS_FAMILY_read | SYS_FAMILY_write | SYS_FAMILY_poll | SYS_FAMILY_send |
 				  SYS_FAMILY_recv | SYS_FAMILY_accept | SYS_FAMILY_connect | SYS_FAMILY_sleep |
 				  SYS_FAMILY_wait | SYS_FAMILY_futex | SYS_FAMILY_lock | SYS_FAMILY_sync |
-				  SYS_FAMILY_fork | SYS_CLASS_ipc | SYS_CLASS_signal | SYS_FAMILY_sched;
+				  SYS_FAMILY_fork | SYS_CLASS_ipc;
 
 	if (id == CALL_unknown || (sys_call(id)->classes & families) != 0)
+		return true;
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		if (others[i] == id)
+			return true;
+	return false;
+}
+
+bool time_can_work(enum sys_call_id id)
+{
+	static const uint16_t others[] = {
+		CALL_getrandom,	    CALL_ioctl,	    CALL_fallocate,	   CALL_sendfile,
+		CALL_splice,	    CALL_tee,	    CALL_vmsplice,	   CALL_copy_file_range,
+		CALL_readahead,	    CALL_fadvise64, CALL_process_vm_readv, CALL_process_vm_writev,
+		CALL_io_submit,	    CALL_bpf,	    CALL_init_module,	   CALL_finit_module,
+		CALL_io_uring_enter
+	};
+	const uint64_t classes = SYS_CLASS_file | SYS_CLASS_memory | SYS_FAMILY_exec | SYS_FAMILY_fork |
+				 SYS_FAMILY_read | SYS_FAMILY_write | SYS_FAMILY_send | SYS_FAMILY_recv |
+				 SYS_FAMILY_accept | SYS_FAMILY_connect | SYS_FAMILY_sync | SYS_FAMILY_close |
+				 SYS_FAMILY_getdents | SYS_FAMILY_getxattr | SYS_FAMILY_listxattr | SYS_FAMILY_xattr |
+				 SYS_FAMILY_truncate | SYS_FAMILY_mount | SYS_FAMILY_unlink | SYS_FAMILY_rename |
+				 SYS_FAMILY_statfs;
+
+	if (id == CALL_unknown || (sys_call(id)->classes & classes) != 0)
 		return true;
 	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
 		if (others[i] == id)
@@ -63,6 +93,7 @@ void time_init(struct time_book *book)
 void time_done(struct time_book *book)
 {
 	vec_done(&book->rows);
+	vec_done(&book->root_counts);
 }
 
 /* When the samples are full every second goes and from then on only every
@@ -87,21 +118,72 @@ static void add_sample(struct time_book *book, enum sys_call_id id, int err, uin
 	};
 }
 
-int time_add_call(struct time_book *book, const struct tally_row *row, const struct event_call *call, int err)
+static uint64_t whole_ns(double ns)
 {
+	return ns > 0 ? (uint64_t)(ns + 0.5) : 0;
+}
+
+/* One that is far off must not stand for the others. */
+static void add_measured(struct time_row *times, const struct time_account *account)
+{
+	double ns = account->ran_ns, most;
+
+	if (times->sample_count >= TIME_MEASURED_LEAST) {
+		most = OUTLIER * (times->sample_ns + times->sample_stop_ns) / times->sample_count;
+		ns = ns > most ? most : ns;
+	}
+	times->sample_ns += ns;
+	times->sample_stop_ns += account->run_stop_ns;
+	times->sample_count++;
+}
+
+static void add_duration(struct time_row *times, uint64_t duration_ns, const struct time_account *account)
+{
+	uint64_t slept_ns = 0, own_ns = duration_ns;
 	unsigned class;
+
+	if (account && account->known) {
+		slept_ns = whole_ns(account->slept_ns);
+		slept_ns = slept_ns < duration_ns ? slept_ns : duration_ns;
+		own_ns = whole_ns(account->ran_ns) + slept_ns + whole_ns(account->stop_ns);
+		own_ns = own_ns < duration_ns ? own_ns : duration_ns;
+		if (account->whole && slept_ns == 0 && duration_ns < TIME_SAMPLE_MOST_NS)
+			add_measured(times, account);
+	}
+	class = class_of(own_ns);
+	times->count[class]++;
+	times->sum_ns[class] += own_ns;
+	if (account && account->known) {
+		times->known[class]++;
+		times->known_ns[class] += own_ns;
+		times->slept_ns[class] += slept_ns;
+	}
+}
+
+static int count_root(struct time_book *book, const struct tally_row *row)
+{
+	while (book->root_counts.used <= row->index)
+		if (!vec_add(&book->root_counts))
+			return -ENOMEM;
+	book->root_counts.at[row->index]++;
+	return 0;
+}
+
+int time_add_call(struct time_book *book, const struct tally_row *row, const struct event_call *call, int err,
+		  const struct time_account *account)
+{
+	int r = 0;
 
 	if (book->root_tid == 0)
 		book->root_tid = call->head.tid;
-	book->root_calls += call->head.tid == book->root_tid;
-	if (call->head.flags & FLAGS_WITHOUT_TIME)
-		return 0;
+	if (call->head.tid == book->root_tid)
+		r = count_root(book, row);
+	if (r < 0 || call->head.flags & FLAGS_WITHOUT_TIME)
+		return r;
 	while (book->rows.used <= row->index)
 		if (!vec_add(&book->rows))
 			return -ENOMEM;
-	class = class_of(call->duration_ns);
-	book->rows.at[row->index].count[class]++;
-	book->rows.at[row->index].sum_ns[class] += call->duration_ns;
+	add_duration(&book->rows.at[row->index], call->duration_ns, account);
 	book->timed++;
 	if (time_is_cheap(row->id))
 		add_sample(book, row->id, err, call->duration_ns);
@@ -167,72 +249,152 @@ double time_stop_ns(const struct time_book *book, struct price_book *prices, boo
 	return stop_ns > 0 ? stop_ns : 0;
 }
 
-static double priced_ns(const struct tally *tally, const struct tally_row *row, struct price_book *prices)
+static void add_price(struct time_amount *amount, uint64_t count, const struct price *price)
 {
-	double components = row->count ? (double)row->path_components / (double)row->count : 0, ns;
+	amount->ns += (double)count * price->ns;
+	amount->low_ns += (double)count * price->low_ns;
+	amount->high_ns += (double)count * price->high_ns;
+}
+
+static void priced(const struct tally *tally, const struct tally_row *row, struct price_book *prices,
+		   struct time_amount *ret)
+{
+	double components = row->count ? (double)row->path_components / (double)row->count : 0;
 	uint64_t count, failed = 0;
+	struct price price;
 	size_t iter = 0;
 	int err;
 
-	ns = 0;
+	*ret = (struct time_amount){ .source = PRICE_CALIBRATED };
 	while (row->failed > 0 && failed < row->failed && tally_next_error(tally, row, &iter, &err, &count)) {
-		ns += (double)count * price_of(prices, row->id, err, components).ns;
+		price = price_of(prices, row->id, err, components);
+		add_price(ret, count, &price);
 		failed += count;
 	}
-	if (row->count > failed)
-		ns += (double)(row->count - failed) * price_of(prices, row->id, 0, components).ns;
-	return ns;
+	if (row->count > failed) {
+		price = price_of(prices, row->id, 0, components);
+		add_price(ret, row->count - failed, &price);
+	}
 }
 
-double time_of_row(const struct time_book *book, const struct tally *tally, const struct tally_row *row,
-		   struct price_book *prices, double stop_ns, double *waiting_ns)
+/* What its samples took, where that is clearly more than the price: beyond
+ * what we may be wrong about our own side of them. */
+static double sampled_ns(const struct time_row *times, double price_ns)
 {
-	double ns = priced_ns(tally, row, prices), price_ns = row->count ? ns / (double)row->count : 0;
-	double far_ns = TIME_FAR * (stop_ns > price_ns ? stop_ns : price_ns), slow_sum_ns = 0;
-	const struct time_row *times;
-	uint64_t slow = 0;
+	double ns, stop_ns;
 
-	if (row->index >= book->rows.used)
-		return ns;
-	times = &book->rows.at[row->index];
+	if (times->sample_count < TIME_MEASURED_LEAST)
+		return 0;
+	ns = times->sample_ns / times->sample_count;
+	stop_ns = times->sample_stop_ns / times->sample_count;
+	return ns > CLEARLY * price_ns && ns - price_ns > stop_ns / 2 ? ns : 0;
+}
+
+struct far {
+	uint64_t count, known;
+	double ns, known_ns, slept_ns;
+};
+
+static struct far find_far(const struct time_row *times, double far_ns)
+{
+	struct far far = { 0 };
+
 	for (unsigned class = 0; class < TIME_CLASSES; class ++) {
 		if (times->count[class] == 0 || (double)times->sum_ns[class] <= far_ns * (double)times->count[class])
 			continue;
-		slow += times->count[class];
-		slow_sum_ns += (double)times->sum_ns[class];
+		far.count += times->count[class];
+		far.ns += (double)times->sum_ns[class];
+		far.known += times->known[class];
+		far.known_ns += (double)times->known_ns[class];
+		far.slept_ns += (double)times->slept_ns[class];
 	}
-	if (slow == 0)
-		return ns;
-	if (time_can_block(row->id)) {
-		*waiting_ns += slow_sum_ns - (double)slow * (stop_ns + price_ns);
-		return ns;
+	return far;
+}
+
+/* A file system far away lets nearly all calls sleep for about as long; a
+ * lock or a disk lets some, and those for as long as it takes. */
+static double usual_sleep_ns(const struct time_row *times, const struct far *far, double far_ns)
+{
+	uint64_t count = 0, at = 0;
+	double usual_ns = 0;
+
+	for (unsigned class = 0; class < TIME_CLASSES; class ++)
+		count += times->count[class];
+	for (unsigned class = 0; class < TIME_CLASSES && at * QUARTER <= count; class ++) {
+		at += times->count[class];
+		if (times->count[class] > 0)
+			usual_ns = (double)times->sum_ns[class] / (double)times->count[class];
 	}
-	/* A few slow ones among many: the task lost its CPU; that is nobody's work. */
-	if (!(sys_call(row->id)->classes & SYS_FAMILY_exec) && slow * TRIM <= row->count)
-		return ns;
-	return ns + slow_sum_ns - (double)slow * (stop_ns + price_ns);
+	if (usual_ns <= far_ns)
+		return 0;
+	usual_ns *= USUAL_MOST * (double)count;
+	return far->slept_ns < usual_ns ? far->slept_ns : usual_ns;
+}
+
+void time_of_row(const struct time_book *book, const struct tally *tally, const struct tally_row *row,
+		 struct price_book *prices, double stop_ns, struct time_amount *ret)
+{
+	bool works = time_can_work(row->id), blocks = time_can_block(row->id);
+	double each_ns, sampled, measured_ns = 0, rest_ns, slept_ns, far_ns;
+	const struct time_row *times;
+	struct far far;
+
+	priced(tally, row, prices, ret);
+	if ((!works && !blocks) || row->index >= book->rows.used || row->count == 0)
+		return;
+	times = &book->rows.at[row->index];
+	each_ns = ret->ns / (double)row->count;
+	sampled = works ? sampled_ns(times, each_ns) : 0;
+	if (sampled > 0) {
+		each_ns = sampled;
+		ret->ns = ret->low_ns = ret->high_ns = 0;
+		measured_ns = each_ns * (double)row->count;
+	}
+	far_ns = TIME_FAR * (stop_ns > each_ns ? stop_ns : each_ns);
+	far = find_far(times, far_ns);
+	/* Of those without an account there is only the duration. */
+	rest_ns = far.ns - far.known_ns - (double)(far.count - far.known) * (stop_ns + each_ns);
+	if (rest_ns > 0 && blocks)
+		ret->waiting_ns += rest_ns;
+	else if (rest_ns > 0 && works &&
+		 (sys_call(row->id)->classes & SYS_FAMILY_exec || (far.count - far.known) * TRIM > row->count))
+		measured_ns += rest_ns;
+	rest_ns = far.known_ns - far.slept_ns - (double)far.known * (stop_ns + each_ns);
+	slept_ns = blocks ? 0 : usual_sleep_ns(times, &far, far_ns);
+	ret->waiting_ns += far.slept_ns - slept_ns;
+	rest_ns += slept_ns;
+	if (works && rest_ns > 0)
+		measured_ns += rest_ns;
+	if (measured_ns > ret->ns)
+		ret->source = PRICE_MEASURED;
+	ret->ns += measured_ns;
+	ret->low_ns += measured_ns * (1 - MEASURED_SPREAD);
+	ret->high_ns += measured_ns * (1 + MEASURED_SPREAD);
 }
 
 void time_judge(const struct time_book *book, const struct tally *tally, struct price_book *prices,
-		struct time_result *ret, double *row_ns)
+		struct time_result *ret, struct time_amount *amounts)
 {
 	double root_user_ns;
 
 	*ret = (struct time_result){ 0 };
 	ret->stop_ns = time_stop_ns(book, prices, &ret->stop_guessed);
 	for (size_t i = 0; i < tally->rows.used; i++) {
-		double ns = time_of_row(book, tally, &tally->rows.at[i], prices, ret->stop_ns, &ret->waiting_ns);
+		const struct tally_row *row = &tally->rows.at[i];
+		struct time_amount amount;
 
-		ret->calls_ns += ns;
-		if (row_ns)
-			row_ns[i] = ns;
+		time_of_row(book, tally, row, prices, ret->stop_ns, &amount);
+		ret->calls_ns += amount.ns;
+		ret->waiting_ns += amount.waiting_ns;
+		if (i < book->root_counts.used && row->count > 0)
+			ret->root_calls_ns += amount.ns * (double)book->root_counts.at[i] / (double)row->count;
+		if (amounts)
+			amounts[i] = amount;
 	}
 	ret->user_ns = (double)book->user_ns - (double)book->user_gaps * ret->stop_ns;
 	root_user_ns = (double)book->root_user_ns - (double)book->root_gaps * ret->stop_ns;
 	ret->user_ns = ret->user_ns > 0 ? ret->user_ns : 0;
 	ret->task_ns = ret->user_ns + ret->calls_ns;
-	ret->root_ns = root_user_ns > 0 ? root_user_ns : 0;
-	if (tally->total > 0)
-		ret->root_ns += ret->calls_ns * (double)book->root_calls / (double)tally->total;
+	ret->root_ns = (root_user_ns > 0 ? root_user_ns : 0) + ret->root_calls_ns;
 	ret->stops_ns = (double)(book->timed + book->user_gaps) * ret->stop_ns;
 }

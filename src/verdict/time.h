@@ -10,12 +10,19 @@
  * calls that are cheap and never block.  Then
  *
  *	user    = sum of stretches - number of stretches * F, at least 0
- *	calls   = count * price; a duration far above F (5 times) counts as
- *		  measured work where it is the way of that call (exec, or more
- *		  than a tenth of its calls) and it cannot block
+ *	calls   = count * price, and what was measured in this run where that
+ *		  is surely more: see below
  *	waiting = what calls that can block took beyond F and price, when the
  *		  duration is far above F
  *	task    = user + calls
+ *
+ * A call that took long has worked, slept, or lost the CPU, it or we; only
+ * the first is its own.  Where the kernel's account of the task is at hand
+ * (struct time_account) it tells them apart.  Then a kind of call whose
+ * samples take clearly more than its price has their mean for a price, and
+ * what single ones took far above F (5 times) is added.  Without the account
+ * long durations count when they are the way of that call: exec, or more than
+ * a tenth of its calls.  Calls that always do the same never take longer.
  *
  * Durations are kept as counts and sums in half-octave classes per tally
  * row, because F is known only at the end: memory does not grow with calls.
@@ -37,9 +44,35 @@
 #define TIME_SAMPLES_LEAST 20 /* fewer: F is a guess, and said to be one */
 #define TIME_FAR 5 /* times F */
 
+#define TIME_MEASURED_LEAST 8 /* samples of a kind of call, to stand for all */
+#define TIME_SAMPLE_MOST_NS 150000 /* longer ones are not sampled, but all known */
+
+/* What a task had of a CPU during one call; NULL or not known: durations only. */
+struct time_account {
+	bool known;
+	bool whole; /* from its enter on: else ran_ns is the least that it can be */
+	double ran_ns; /* our stops left out; may come out below 0 */
+	double slept_ns; /* neither it nor we were in the queue for a CPU */
+	double stop_ns; /* what of the duration is our stop */
+	double run_stop_ns; /* of it: on the CPU */
+};
+
 struct time_row {
 	uint64_t count[TIME_CLASSES];
 	uint64_t sum_ns[TIME_CLASSES];
+	/* Of these, with an account: a duration is then what the call had itself. */
+	uint64_t known[TIME_CLASSES];
+	uint64_t known_ns[TIME_CLASSES];
+	uint64_t slept_ns[TIME_CLASSES]; /* of known_ns */
+	double sample_ns, sample_stop_ns; /* sums: work, and our side of it */
+	uint32_t sample_count;
+};
+
+/* The time of all calls of a row, waiting left out. */
+struct time_amount {
+	double ns, low_ns, high_ns;
+	double waiting_ns;
+	enum price_source source; /* where most of it comes from */
 };
 
 struct time_sample {
@@ -56,7 +89,8 @@ struct time_book {
 	uint64_t user_ns, user_gaps;
 	/* The first process: the one whose end is the end of the run. */
 	uint32_t root_tid;
-	uint64_t root_calls, root_user_ns, root_gaps;
+	VEC(uint64_t) root_counts; /* by tally_row.index */
+	uint64_t root_user_ns, root_gaps;
 	uint64_t tasks_ended;
 };
 
@@ -64,7 +98,7 @@ struct time_result {
 	double stop_ns; /* F */
 	bool stop_guessed;
 	double user_ns, calls_ns, waiting_ns, task_ns;
-	double root_ns; /* the first task's own user and call time */
+	double root_ns, root_calls_ns; /* the first task's own user and call time; calls only */
 	double stops_ns; /* all stops together */
 };
 
@@ -75,18 +109,20 @@ bool time_can_block(enum sys_call_id id);
 
 void time_init(struct time_book *book);
 void time_done(struct time_book *book);
+/* Does it work in proportion to something?  Others cost the same each time. */
+bool time_can_work(enum sys_call_id id);
+
 /* `row` as tally_add gave it. -ENOMEM: this duration is not known. */
-int time_add_call(struct time_book *book, const struct tally_row *row, const struct event_call *call, int err);
+int time_add_call(struct time_book *book, const struct tally_row *row, const struct event_call *call, int err,
+		  const struct time_account *account);
 void time_add_exit(struct time_book *book, const struct event_exit *end);
 
 /* F, also when there is nothing to find it by. */
 double time_stop_ns(const struct time_book *book, struct price_book *prices, bool *ret_guessed);
-/* The time of all calls of one row without our stops; waiting is left out and
- * added to *waiting_ns. */
-double time_of_row(const struct time_book *book, const struct tally *tally, const struct tally_row *row,
-		   struct price_book *prices, double stop_ns, double *waiting_ns);
-/* Everything; `row_ns` (may be NULL) gets the time of each row by its index. */
+void time_of_row(const struct time_book *book, const struct tally *tally, const struct tally_row *row,
+		 struct price_book *prices, double stop_ns, struct time_amount *ret);
+/* Everything; `amounts` (may be NULL) gets the time of each row by its index. */
 void time_judge(const struct time_book *book, const struct tally *tally, struct price_book *prices,
-		struct time_result *ret, double *row_ns);
+		struct time_result *ret, struct time_amount *amounts);
 
 #endif

@@ -5,20 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verdict/price-table.h"
-#include "verdict/time.h"
+#include "verdict/untraced-stop.h"
 
 #define FLAGS_WITHOUT_TIME \
 	(EVENT_F_UNFINISHED | EVENT_F_KILLED | EVENT_F_NO_ENTER | EVENT_F_BEFORE_ATTACH | EVENT_F_RESTARTED)
-#define MEMORY 64 /* samples that a mean remembers */
-#define OUTLIER 6 /* times the mean */
-#define FAR_OFF_MOST 4 /* in a row */
-#define SURE 8 /* samples, for a mean to be held against others */
-#define RARE 4 /* times as many samples */
-#define SAMPLES_LEAST 32 /* for a quantile */
-#define LOW_SHARE 10 /* one tenth from below */
 #define SLEEP_LEAST_NS 20000.0
-#define SMALL_BYTES 512 /* a read or write of so few bytes is a cheap call */
 
 void untraced_init(struct untraced *book)
 {
@@ -32,13 +23,6 @@ void untraced_done(struct untraced *book)
 {
 	map_done(&book->tasks);
 	map_done(&book->ended);
-}
-
-static void mean_add(struct untraced_mean *mean, double value)
-{
-	if (mean->count < MEMORY)
-		mean->count++;
-	mean->value += (value - mean->value) / mean->count;
 }
 
 static struct untraced_task *task_get(struct untraced *book, uint32_t tid)
@@ -75,144 +59,101 @@ static void alive(struct untraced *book, struct untraced_task *task, uint64_t ti
 	book->latest_ns[0] = time_ns;
 }
 
-static int by_value(const void *a, const void *b)
+struct stretch {
+	double run_ns, queue_ns, turns, stops, idle_ns, late_ns;
+};
+
+static struct stretch between(const struct untraced_account *from, const struct untraced_account *to)
 {
-	float x = *(const float *)a, y = *(const float *)b;
-
-	return (x > y) - (x < y);
-}
-
-static double low_of(const float *samples, uint32_t count)
-{
-	float sorted[UNTRACED_RESERVOIR];
-
-	count = count < UNTRACED_RESERVOIR ? count : UNTRACED_RESERVOIR;
-	memcpy(sorted, samples, count * sizeof *samples);
-	qsort(sorted, count, sizeof *sorted, by_value);
-	return (double)sorted[count / LOW_SHARE];
-}
-
-/* The kernel does more on the way in than on the way out.  Both are seen at
- * their purest where next to nothing else was done: low in the samples. */
-static void judge_more(struct untraced *book)
-{
-	double more;
-
-	if (book->call_count < SAMPLES_LEAST || book->gap_count < SAMPLES_LEAST)
-		return;
-	more = low_of(book->gap_samples, book->gap_count) - low_of(book->call_samples, book->call_count);
-	/* A program that computes between all its calls has no pure stretch. */
-	book->more_ns = more < 0 ? 0 : more > book->run.value / 2 ? book->run.value / 2 : more;
-}
-
-static double stops_ns(const struct untraced *book, double stops)
-{
-	return stops * (book->run.value + book->more_ns / 2);
-}
-
-/*
- * The calls whose samples are taken for the stop, with what they cost on a
- * small machine: near enough to go on with, and put right in the end by what
- * they cost here.
- */
-static double usual_ns(enum probe_id id)
-{
-	static const uint16_t usual[PROBE_COUNT] = {
-		[PROBE_NULL] = 200,
-		[PROBE_CLOSE_ABSENT] = 200,
-		[PROBE_DUP_CLOSE] = 250,
-		[PROBE_OPEN_ABSENT] = 1000,
-		[PROBE_STAT] = 600,
-		[PROBE_STAT_ABSENT] = 800,
-		[PROBE_STATX] = 700,
-		[PROBE_FSTAT] = 300,
-		[PROBE_READLINK_NO_LINK] = 700,
-		[PROBE_GETXATTR_ABSENT] = 900,
-		[PROBE_LSEEK] = 200,
-
-		[PROBE_IOCTL_NO_TTY] = 200,
-		[PROBE_FCNTL] = 200,
-		[PROBE_SIGACTION] = 200,
-		[PROBE_SIGPROCMASK] = 200,
-		[PROBE_GETXATTR_UNSUPPORTED] = 700,
-		[PROBE_UNAME] = 300,
-		[PROBE_FGETXATTR_ABSENT] = 500,
-		[PROBE_PRLIMIT] = 250,
+	struct stretch stretch = {
+		.run_ns = (double)(to->run_ns - from->run_ns),
+		.queue_ns = (double)(to->queue_ns - from->queue_ns),
+		.turns = (double)(to->turns - from->turns),
+		.stops = (double)(to->stops - from->stops),
+		.late_ns = to->late_ns > from->late_ns ? (double)(to->late_ns - from->late_ns) : 0,
 	};
 
-	return usual[id];
+	stretch.idle_ns = (double)(to->wall_ns - from->wall_ns) - stretch.run_ns - stretch.queue_ns;
+	return stretch;
 }
 
-/* Small reads and writes take as long as what is read does: of nothing else
- * there is enough, then as if it were the cheapest, /dev/null. */
-static enum probe_id stands_for(const struct untraced *book, enum probe_id probe, const struct event_call *call)
+/* What the stretch had that ends with a call's return: from its enter on, or
+ * from the last clock before it.  Each stop is one turn: one more, and it
+ * slept or was thrown out.  Where we were late, it was ready all the time. */
+static void judge_stretch(struct untraced *book, struct untraced_task *task, const struct untraced_account *now)
 {
-	if (probe != PROBE_READ && probe != PROBE_WRITE)
-		return probe;
-	if (call->ret > SMALL_BYTES || book->steady * RARE > book->gap_count)
-		return PROBE_COUNT;
-	return PROBE_NULL;
+	struct stretch stretch = between(task->entered ? &task->enter : &task->last, now);
+	double idle_ns = stretch.idle_ns - stretch.stops * book->idle.value;
+
+	idle_ns -= stretch.late_ns > stretch.queue_ns ? stretch.late_ns : stretch.queue_ns;
+	task->call = (struct time_account){
+		.known = true,
+		.whole = task->entered,
+		.ran_ns = stretch.run_ns - stretch.stops * book->run.value,
+		.slept_ns = stretch.turns > stretch.stops && idle_ns > 0 ? idle_ns : 0,
+		.stop_ns = stretch.stops * (book->run.value + book->idle.value),
+		.run_stop_ns = stretch.stops * book->run.value,
+	};
+	task->stretch_ns = stretch.run_ns + stretch.queue_ns + stretch.idle_ns;
+	task->stretch_stops = stretch.stops;
 }
 
-/* The sampled call was a cheap one: what it took is the stop. */
-static void learn(struct untraced *book, struct untraced_task *task, enum sys_call_id id, const struct event_call *call,
-		  int err)
+/* Of the stretch, the call.  What else was in it may have run all the time. */
+static void judge_call(struct untraced *book, struct untraced_task *task, const struct event_call *call,
+		       enum sys_call_id id)
 {
-	enum probe_id own = price_table_probe(id, err), probe = stands_for(book, own, call);
-	double run_ns = task->sample_run_ns, idle_ns = task->sample_idle_ns;
+	double each_ns = book->run.value + book->idle.value, other_ns;
 
-	task->sampled = false;
-	/* A call without a loop of its own is priced like a null call, but is none. */
-	if (probe == PROBE_COUNT || usual_ns(probe) == 0 || (own == PROBE_NULL && !time_is_cheap(id)))
+	book->call = task->call;
+	/* With others we may have been late for them while this one slept. */
+	if (time_can_block(id) && book->tasks.used > 1)
+		book->call.slept_ns = task->sleep_ns > 0 ? task->sleep_ns : 0;
+	else
+		task->sleep_ns = task->call.slept_ns;
+	if (task->call.whole)
 		return;
-	run_ns -= usual_ns(probe);
-	/* One that is far off did something else, unless all are from now on. */
-	if (book->run.count >= SURE && run_ns > OUTLIER * book->run.value && ++book->far_off < FAR_OFF_MOST)
-		return;
-	book->far_off = 0;
-	book->steady += own == probe;
-	book->call_samples[book->call_count++ % UNTRACED_RESERVOIR] = (float)run_ns;
-	mean_add(&book->run, run_ns > 0 ? run_ns : 0);
-	if (book->idle.count >= SURE && idle_ns > OUTLIER * book->idle.value)
-		idle_ns = OUTLIER * book->idle.value;
-	mean_add(&book->idle, idle_ns);
-	book->sampled[probe]++;
-	if (book->call_count % SAMPLES_LEAST == 0)
-		judge_more(book);
+	other_ns = task->stretch_ns - (double)call->duration_ns - (task->stretch_stops - 1) * each_ns;
+	if (other_ns > 0)
+		book->call.ran_ns -= other_ns;
+	book->call.stop_ns = each_ns;
 }
 
 static void clock_feed(struct untraced *book, struct untraced_task *task, const struct event_clock *clock)
 {
-	double run_ns = (double)(clock->run_ns - task->run_ns), queue_ns = (double)(clock->queue_ns - task->queue_ns),
-	       wall_ns = (double)(clock->wall_ns - task->wall_ns), stops = (double)(clock->stops - task->stops),
-	       turns = (double)(clock->turns - task->turns), idle_ns = wall_ns - run_ns - queue_ns,
-	       work_ns = run_ns - stops_ns(book, stops), stopped_ns = task->at.stops;
+	const struct untraced_account now = { clock->run_ns,  clock->queue_ns, clock->turns,
+					      clock->wall_ns, clock->stops,    clock->late_ns };
+	struct stretch last = between(&task->last, &now);
+	double stopped_ns = task->at.stops, work_ns = last.run_ns - untraced_stops_ns(book, last.stops), late_ns;
 	bool whole_call = clock->at == EVENT_CLOCK_RETURN && task->last_at == EVENT_CLOCK_ENTER;
 
-	if (task->clocked && clock->run_ns >= task->run_ns && clock->stops >= task->stops) {
+	if (task->clocked && now.run_ns >= task->last.run_ns && now.stops >= task->last.stops) {
 		task->at = task->base;
 		task->at.stops = stopped_ns;
 		task->at.ns += work_ns;
 		book->work_ns += work_ns;
 		if (clock->at == EVENT_CLOCK_RETURN) {
-			/* Each stop is one turn: one more, and it waited or was thrown
-			 * out.  Where it had to queue, so had we. */
-			task->sleep_ns = turns > stops ? idle_ns - stops * book->idle.value - queue_ns : 0;
+			late_ns = last.late_ns < last.idle_ns ? last.late_ns : last.idle_ns;
+			judge_stretch(book, task, &now);
+			/* Where it had to queue, so had we. */
+			task->sleep_ns = last.turns > last.stops
+						 ? last.idle_ns - last.stops * book->idle.value - last.queue_ns
+						 : 0;
 			task->returned = true;
-			task->sampled = whole_call && stops < 1.5 && turns < 1.5;
-			task->sample_run_ns = run_ns;
-			task->sample_idle_ns = idle_ns;
+			task->sampled = whole_call && last.stops < 1.5 && last.turns < 1.5;
+			task->sample_run_ns = last.run_ns;
+			task->sample_idle_ns = last.idle_ns - (late_ns > 0 ? late_ns : 0);
 		}
-		if (clock->at == EVENT_CLOCK_ENTER && task->last_at == EVENT_CLOCK_RETURN && stops < 1.5 && turns < 1.5)
-			book->gap_samples[book->gap_count++ % UNTRACED_RESERVOIR] = (float)run_ns;
+		if (clock->at == EVENT_CLOCK_ENTER && task->last_at == EVENT_CLOCK_RETURN && last.stops < 1.5 &&
+		    last.turns < 1.5)
+			book->gap_samples[book->gap_count++ % UNTRACED_RESERVOIR] = (float)last.run_ns;
+	}
+	if (clock->at == EVENT_CLOCK_ENTER) {
+		task->enter = now;
+		task->entered = true;
 	}
 	task->clocked = true;
 	task->base = task->at;
-	task->run_ns = clock->run_ns;
-	task->queue_ns = clock->queue_ns;
-	task->turns = clock->turns;
-	task->wall_ns = clock->wall_ns;
-	task->stops = clock->stops;
+	task->last = now;
 	task->last_at = (uint8_t)clock->at;
 	alive(book, task, clock->head.time_ns);
 }
@@ -294,6 +235,7 @@ static void call_feed(struct untraced *book, struct untraced_task *task, const s
 
 	task->at.stops++;
 	book->work_stops++;
+	task->entered = false;
 	if (call->head.flags & FLAGS_WITHOUT_TIME) {
 		task->returned = task->sampled = false;
 		task->sleep_ns = 0;
@@ -305,8 +247,10 @@ static void call_feed(struct untraced *book, struct untraced_task *task, const s
 		guess(book, task, call, id);
 	}
 	if (task->sampled)
-		learn(book, task, id, call, err);
+		untraced_learn(book, task, id, call, err);
 	before_ns = task->at.ns;
+	if (task->returned)
+		judge_call(book, task, call, id);
 	sleep_ns = task->sleep_ns;
 	if (sleep_ns > (double)call->duration_ns)
 		sleep_ns = (double)call->duration_ns;
@@ -338,9 +282,10 @@ static void exit_feed(struct untraced *book, struct untraced_task *task, const s
 
 	if (task->clocked && end->head.pid == tid && end->how != EVENT_EXIT_LET_GO && end->how != EVENT_EXIT_REPLACED) {
 		/* Not known of those that had children: as of the others. */
-		teardown_ns = end->run_ns > task->run_ns ? (double)(end->run_ns - task->run_ns) : book->teardown.value;
-		if (end->run_ns > task->run_ns)
-			mean_add(&book->teardown, teardown_ns);
+		teardown_ns = end->run_ns > task->last.run_ns ? (double)(end->run_ns - task->last.run_ns)
+							      : book->teardown.value;
+		if (end->run_ns > task->last.run_ns)
+			untraced_mean_add(&book->teardown, teardown_ns, 0);
 		task->at.ns += teardown_ns;
 		book->work_ns += teardown_ns;
 	}
@@ -404,6 +349,7 @@ void untraced_feed(struct untraced *book, const struct event_head *head, enum sy
 {
 	struct untraced_task *task;
 
+	book->call.known = false;
 	switch ((int)head->type) {
 	case EVENT_FORK:
 		fork_feed(book, (const struct event_fork *)(const void *)head);
@@ -431,27 +377,11 @@ void untraced_feed(struct untraced *book, const struct event_head *head, enum sy
 		exit_feed(book, task, (const struct event_exit *)(const void *)head);
 }
 
-/* What the sampled calls cost on the average, beyond what was taken for it. */
-static double dearer_ns(const struct untraced *book, struct price_book *prices)
-{
-	uint64_t count = 0;
-	double sum_ns = 0;
-
-	for (unsigned id = 0; id < PROBE_COUNT; id++) {
-		if (book->sampled[id] == 0)
-			continue;
-		count += book->sampled[id];
-		sum_ns += (double)book->sampled[id] *
-			  (price_of_probe(prices, (enum probe_id)id).ns - usual_ns((enum probe_id)id));
-	}
-	return count ? sum_ns / (double)count : 0;
-}
-
 void untraced_judge(const struct untraced *book, struct price_book *prices, struct untraced_result *ret)
 {
 	const struct untraced_task *root = NULL;
 	struct untraced_point end = book->root_end;
-	double dearer = dearer_ns(book, prices);
+	double dearer = untraced_dearer_ns(book, prices);
 	struct untraced_task *task;
 	size_t iter = 0;
 

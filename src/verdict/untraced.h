@@ -26,9 +26,11 @@
 #include "event/event.h"
 #include "verdict/price.h"
 #include "verdict/probe.h"
+#include "verdict/time.h"
 
 #define UNTRACED_TASKS_MAX 65536
 #define UNTRACED_RESERVOIR 256
+#define UNTRACED_FIRST 8
 #define UNTRACED_MORE_NS 500.0 /* more_ns, before it is known */
 
 /* A moment, as the sum of the way that led to it. */
@@ -38,23 +40,31 @@ struct untraced_point {
 	double stops; /* calls whose stop was taken out */
 };
 
+/* As EVENT_CLOCK has it. */
+struct untraced_account {
+	uint64_t run_ns, queue_ns, turns, wall_ns, stops, late_ns;
+};
+
 struct untraced_task {
 	struct untraced_point at, base; /* now; at the last clock */
 	double spent_ns; /* work without a clock */
-	uint64_t run_ns, queue_ns, turns, wall_ns, stops; /* of the last clock */
+	struct untraced_account last, enter; /* of the last clock; of the present call's enter */
 	uint64_t end_ns; /* real time of its last sign of life */
 	uint64_t enter_ns; /* of the present call, from its clock */
 	double sleep_ns; /* in the call whose record comes next */
 	double sample_run_ns, sample_idle_ns; /* of a sampled call */
+	struct time_account call; /* of the call whose record comes next, and what was before it */
+	double stretch_ns, stretch_stops; /* of all that */
 	uint32_t tid;
 	uint8_t last_at; /* enum event_clock_at of the last clock */
-	bool clocked, returned, sampled;
+	bool clocked, returned, sampled, entered;
 };
 
 /* A mean that forgets: what a stop costs changes when a tree is unpinned. */
 struct untraced_mean {
 	double value;
 	uint32_t count;
+	float first[UNTRACED_FIRST]; /* a mean of so few is what the worst of them makes it */
 };
 
 struct untraced {
@@ -78,6 +88,7 @@ struct untraced {
 	double io_ns; /* slow calls that wait for nobody: disk, remote files */
 	uint64_t clocks, unclocked; /* tasks that ended with and without one */
 	uint64_t dropped; /* tasks beyond the limit */
+	struct time_account call; /* of the last call that was fed */
 };
 
 struct untraced_result {

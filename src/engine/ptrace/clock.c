@@ -50,31 +50,58 @@ void clock_close(struct engine_pt *e, struct task *task)
 	task->clock_fd = -1;
 }
 
+void clock_close_own(struct engine_pt *e)
+{
+	if (e->clock_own_fd >= 0)
+		(void)close(e->clock_own_fd);
+	e->clock_own_fd = -2;
+}
+
+/* Time on a CPU, time in the queue, number of times that it was given one. */
+static bool read_account(int fd, uint64_t ret[static 3])
+{
+	char text[64], *end = text;
+	ssize_t n = fd < 0 ? 0 : pread(fd, text, sizeof text - 1, 0);
+
+	if (n <= 0)
+		return false;
+	text[n] = '\0';
+	for (unsigned i = 0; i < 3; i++)
+		ret[i] = strtoull(end, &end, 10);
+	return true;
+}
+
+/* What a stopped task waits for us while others have our CPU is no work of
+ * its, nor is it what a stop costs. */
+static uint64_t late_ns(struct engine_pt *e)
+{
+	uint64_t account[3];
+
+	if (e->clock_own_fd == -1) {
+		e->clock_own_fd = proc_open(gettid(), "schedstat", O_RDONLY);
+		if (e->clock_own_fd < 0)
+			e->clock_own_fd = -2;
+	}
+	return read_account(e->clock_own_fd, account) ? account[1] : 0;
+}
+
 void clock_tell(struct engine_pt *e, struct task *task, enum event_clock_at at, uint64_t seen_ns)
 {
 	struct event_clock *clock;
-	uint64_t run_ns, queue_ns, turns;
-	int fd = clock_fd(e, task);
-	char text[64], *end;
-	ssize_t n;
+	uint64_t account[3];
+	bool known = read_account(clock_fd(e, task), account);
 
-	if (fd < 0)
-		return;
-	n = pread(fd, text, sizeof text - 1, 0);
 	if (e->clock_fds > e->clock_fds_max)
 		clock_close(e, task);
-	if (n <= 0)
+	if (!known)
 		return;
-	text[n] = '\0';
-	run_ns = strtoull(text, &end, 10);
-	queue_ns = strtoull(end, &end, 10);
-	turns = strtoull(end, NULL, 10);
 	clock = event_begin(&e->record, EVENT_CLOCK);
 	if (clock) {
 		engine_head(e, &clock->head, task, seen_ns);
-		clock->run_ns = run_ns;
-		clock->queue_ns = queue_ns;
-		clock->turns = turns;
+		clock->run_ns = account[0];
+		clock->queue_ns = account[1];
+		clock->turns = account[2];
+		clock->late_ns = late_ns(e);
 		clock->wall_ns = task->wall_ns;
 		clock->stops = task->stops;
 		clock->at = at;

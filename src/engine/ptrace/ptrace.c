@@ -290,6 +290,7 @@ static int pt_start(const struct engine_spec *spec, struct engine **ret_engine, 
 	e->env_names = spec->env_names;
 	e->task_limit = spec->task_limit;
 	e->pin.when = spec->pin;
+	e->clock_own_fd = -1;
 	map_init(&e->tasks, sizeof(struct task *), 0);
 	if (!proc_usable())
 		e->stats.met |= ENGINE_MET_NO_PROC;
@@ -340,6 +341,7 @@ static void pt_stop(struct engine *engine)
 	while (let_go_round(e) > 0)
 		;
 	task_free_all(e);
+	clock_close_own(e);
 	buf_done(&e->out);
 	buf_done(&e->record);
 	buf_done(&e->scratch);

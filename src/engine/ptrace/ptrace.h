@@ -114,6 +114,7 @@ struct engine_pt {
 	struct buf scratch; /* raw memory of a tracee */
 	struct buf files; /* contents of /proc files */
 	unsigned clock_fds, clock_fds_max; /* kept open */
+	int clock_own_fd; /* our own account, as a task's clock_fd */
 	unsigned exiting; /* tasks whose exit event came and whose end did not */
 };
 
@@ -159,6 +160,7 @@ void clock_tell(struct engine_pt *e, struct task *task, enum event_clock_at at, 
 void clock_enter(struct engine_pt *e, struct task *task, uint64_t seen_ns);
 void clock_return(struct engine_pt *e, struct task *task, uint64_t seen_ns);
 void clock_close(struct engine_pt *e, struct task *task);
+void clock_close_own(struct engine_pt *e);
 
 /* capture.c: appends what the table asks for at this time to buf. */
 void capture_items(struct engine_pt *e, struct task *task, enum sys_when when, int64_t ret, struct buf *buf);

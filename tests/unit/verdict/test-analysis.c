@@ -171,7 +171,8 @@ static void untraced_is_never_more_than_traced(void **state)
 	for (int i = 0; i < 50; i++)
 		feed_call(analysis, 10, CALL_getpid, 10, 0);
 	assert_int_equal(analysis_finish(analysis, &facts, &err), 0);
-	assert_true(analysis_result(analysis)->untraced_ns == 3000);
+	assert_true(analysis_result(analysis)->untraced_ns <= 3000);
+	assert_true(analysis_result(analysis)->calls_ns <= analysis_result(analysis)->untraced_ns);
 	analysis_free(analysis);
 }
 

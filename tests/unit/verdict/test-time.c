@@ -45,7 +45,7 @@ static void add_flagged(struct world *world, enum sys_call_id id, uint64_t durat
 	call.nr = sys_call_nr(SYS_ARCH_NATIVE, id);
 	call.duration_ns = duration_ns;
 	while (count-- > 0)
-		assert_int_equal(time_add_call(&world->book, tally_add(&world->tally, &call, 0, 0), &call, 0), 0);
+		assert_int_equal(time_add_call(&world->book, tally_add(&world->tally, &call, 0, 0), &call, 0, NULL), 0);
 }
 
 static void add(struct world *world, enum sys_call_id id, double duration_ns, unsigned count)

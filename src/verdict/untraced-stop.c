@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What our stops cost a task, found in a sample of cheap calls of the run. */
+#include "verdict/untraced-stop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "verdict/price-table.h"
+
+#define MEMORY 64 /* samples that a mean remembers */
+#define OUTLIER 6 /* times the mean */
+#define FAR_OFF_MOST 4 /* in a row */
+#define SURE UNTRACED_FIRST /* samples, for a mean to be held against others */
+#define GUESS_RUN_NS 3000.0 /* of a stop, on the CPU, on a small machine */
+#define RARE 4 /* times as many samples */
+#define SAMPLES_LEAST 32 /* for a quantile */
+#define LOW_SHARE 10 /* one tenth from below */
+#define SMALL_BYTES 512 /* a read or write of so few bytes is a cheap call */
+
+static int by_value(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The middle one, while there are few; a guess is one more. */
+static double middle_of(const struct untraced_mean *mean, double guess)
+{
+	float sorted[UNTRACED_FIRST + 1];
+	uint32_t count = mean->count;
+
+	memcpy(sorted, mean->first, count * sizeof *sorted);
+	if (guess > 0)
+		sorted[count++] = (float)guess;
+	qsort(sorted, count, sizeof *sorted, by_value);
+	return (double)sorted[(count - 1) / 2];
+}
+
+void untraced_mean_add(struct untraced_mean *mean, double value, double guess)
+{
+	double sum = 0, most = 0;
+
+	if (mean->count < UNTRACED_FIRST) {
+		mean->first[mean->count++] = (float)value;
+		mean->value = middle_of(mean, guess);
+		if (mean->count < UNTRACED_FIRST)
+			return;
+		for (unsigned i = 0; i < UNTRACED_FIRST; i++) {
+			sum += (double)mean->first[i];
+			most = (double)mean->first[i] > most ? (double)mean->first[i] : most;
+		}
+		mean->value = (sum - most) / (UNTRACED_FIRST - 1);
+		return;
+	}
+	if (mean->count < MEMORY)
+		mean->count++;
+	mean->value += (value - mean->value) / mean->count;
+}
+
+static double low_of(const float *samples, uint32_t count)
+{
+	float sorted[UNTRACED_RESERVOIR];
+
+	count = count < UNTRACED_RESERVOIR ? count : UNTRACED_RESERVOIR;
+	memcpy(sorted, samples, count * sizeof *samples);
+	qsort(sorted, count, sizeof *sorted, by_value);
+	return (double)sorted[count / LOW_SHARE];
+}
+
+/* The kernel does more on the way in than on the way out.  Both are seen at
+ * their purest where next to nothing else was done: low in the samples. */
+static void judge_more(struct untraced *book)
+{
+	double more;
+
+	if (book->call_count < SAMPLES_LEAST || book->gap_count < SAMPLES_LEAST)
+		return;
+	more = low_of(book->gap_samples, book->gap_count) - low_of(book->call_samples, book->call_count);
+	/* A program that computes between all its calls has no pure stretch. */
+	book->more_ns = more < 0 ? 0 : more > book->run.value / 2 ? book->run.value / 2 : more;
+}
+
+double untraced_stops_ns(const struct untraced *book, double stops)
+{
+	return stops * (book->run.value + book->more_ns / 2);
+}
+
+/*
+ * The calls whose samples are taken for the stop, with what they cost on a
+ * small machine: near enough to go on with, and put right in the end by what
+ * they cost here.
+ */
+static double usual_ns(enum probe_id id)
+{
+	static const uint16_t usual[PROBE_COUNT] = {
+		[PROBE_NULL] = 200,
+		[PROBE_CLOSE_ABSENT] = 200,
+		[PROBE_DUP_CLOSE] = 250,
+		[PROBE_OPEN_ABSENT] = 1000,
+		[PROBE_STAT] = 600,
+		[PROBE_STAT_ABSENT] = 800,
+		[PROBE_STATX] = 700,
+		[PROBE_FSTAT] = 300,
+		[PROBE_READLINK_NO_LINK] = 700,
+		[PROBE_GETXATTR_ABSENT] = 900,
+		[PROBE_LSEEK] = 200,
+
+		[PROBE_IOCTL_NO_TTY] = 200,
+		[PROBE_FCNTL] = 200,
+		[PROBE_SIGACTION] = 200,
+		[PROBE_SIGPROCMASK] = 200,
+		[PROBE_GETXATTR_UNSUPPORTED] = 700,
+		[PROBE_UNAME] = 300,
+		[PROBE_FGETXATTR_ABSENT] = 500,
+		[PROBE_PRLIMIT] = 250,
+	};
+
+	return usual[id];
+}
+
+/* Small reads and writes take as long as what is read does: of nothing else
+ * there is enough, then as if it were the cheapest, /dev/null. */
+static enum probe_id stands_for(const struct untraced *book, enum probe_id probe, const struct event_call *call)
+{
+	if (probe != PROBE_READ && probe != PROBE_WRITE)
+		return probe;
+	if (call->ret > SMALL_BYTES || book->steady * RARE > book->gap_count)
+		return PROBE_COUNT;
+	return PROBE_NULL;
+}
+
+void untraced_learn(struct untraced *book, struct untraced_task *task, enum sys_call_id id,
+		    const struct event_call *call, int err)
+{
+	enum probe_id own = price_table_probe(id, err), probe = stands_for(book, own, call);
+	double run_ns = task->sample_run_ns, idle_ns = task->sample_idle_ns;
+
+	task->sampled = false;
+	/* A call without a loop of its own is priced like a null call, but is none. */
+	if (probe == PROBE_COUNT || usual_ns(probe) == 0 || (own == PROBE_NULL && !time_is_cheap(id)))
+		return;
+	run_ns -= usual_ns(probe);
+	/* One that is far off did something else, unless all are from now on. */
+	if (book->run.count >= SURE && run_ns > OUTLIER * book->run.value && ++book->far_off < FAR_OFF_MOST)
+		return;
+	book->far_off = 0;
+	book->steady += own == probe;
+	book->call_samples[book->call_count++ % UNTRACED_RESERVOIR] = (float)run_ns;
+	untraced_mean_add(&book->run, run_ns > 0 ? run_ns : 0, GUESS_RUN_NS);
+	if (book->idle.count >= SURE && idle_ns > OUTLIER * book->idle.value)
+		idle_ns = OUTLIER * book->idle.value;
+	untraced_mean_add(&book->idle, idle_ns, GUESS_RUN_NS);
+	book->sampled[probe]++;
+	if (book->call_count % SAMPLES_LEAST == 0)
+		judge_more(book);
+}
+
+double untraced_dearer_ns(const struct untraced *book, struct price_book *prices)
+{
+	uint64_t count = 0;
+	double sum_ns = 0;
+
+	for (unsigned id = 0; id < PROBE_COUNT; id++) {
+		if (book->sampled[id] == 0)
+			continue;
+		count += book->sampled[id];
+		sum_ns += (double)book->sampled[id] *
+			  (price_of_probe(prices, (enum probe_id)id).ns - usual_ns((enum probe_id)id));
+	}
+	return count ? sum_ns / (double)count : 0;
+}
