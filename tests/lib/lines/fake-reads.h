@@ -4,8 +4,8 @@
  * chunks as scripted, with errors between.  All other calls reach the kernel.
  * Everything is counted.  -Wl,--wrap=getauxval makes pages as large as wished.
  */
-#ifndef SYSCULL_TESTS_LIB_FAKE_READS_H
-#define SYSCULL_TESTS_LIB_FAKE_READS_H
+#ifndef SYSCULL_TESTS_LIB_LINES_FAKE_READS_H
+#define SYSCULL_TESTS_LIB_LINES_FAKE_READS_H
 
 #include <stddef.h>
 #include <stdint.h>
