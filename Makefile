@@ -37,8 +37,8 @@ deps: ## installs Debian packages (root); nothing else installs
 static: ## one static file (does not exist yet)
 	@echo "make static does not exist yet"; exit 1
 
-amalgamation: ## the library as one file (does not exist yet)
-	@echo "make amalgamation does not exist yet"; exit 1
+amalgamation: ## build/amalgamation: a .c and a .h for each part of the library
+	@tools/amalgamate build/amalgamation
 
 format: ## clang-format over all C files
 	@tools/c-files | xargs clang-format -i

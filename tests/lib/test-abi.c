@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Sizes, offsets and values that programs were built with, on 64-bit machines.
+ * A row changes only when a field is added at the end; then it gets company.
+ */
+#include "syscull/mark.h"
+#include "syscull/xattr.h"
+
+#include "check.h"
+
+#define AT(type, field, offset) CHECK_EQUAL(offsetof(struct type, field), offset)
+
+int main(void)
+{
+	if (sizeof(void *) != 8)
+		SKIP("the rows are of 64-bit machines");
+	CHECK_EQUAL(SYSCULL_MARK_NAME_MAX, 200);
+
+	CHECK_EQUAL(sizeof(struct syscull_xattr_memo_options), 16);
+	AT(syscull_xattr_memo_options, flags, 8);
+	AT(syscull_xattr_memo_options, max_age_ms, 12);
+	CHECK_EQUAL(sizeof(struct syscull_xattr_file), 48);
+	AT(syscull_xattr_file, path, 8);
+	AT(syscull_xattr_file, dirfd, 16);
+	AT(syscull_xattr_file, flags, 20);
+	AT(syscull_xattr_file, have, 24);
+	AT(syscull_xattr_file, mode, 28);
+	AT(syscull_xattr_file, dev_major, 32);
+	AT(syscull_xattr_file, dev_minor, 36);
+	AT(syscull_xattr_file, mount_id, 40);
+	CHECK_EQUAL(sizeof(struct syscull_xattr_answers), 80);
+	AT(syscull_xattr_answers, present, 8);
+	AT(syscull_xattr_answers, absent, 12);
+	AT(syscull_xattr_answers, unknown, 16);
+	AT(syscull_xattr_answers, unsupported, 20);
+	AT(syscull_xattr_answers, errors, 24);
+	AT(syscull_xattr_answers, label, 56);
+	AT(syscull_xattr_answers, label_size, 64);
+	AT(syscull_xattr_answers, label_length, 72);
+	CHECK_EQUAL(sizeof(struct syscull_xattr_counters), 40);
+	CHECK_EQUAL(SYSCULL_XATTR_ACL_ACCESS, 1);
+	CHECK_EQUAL(SYSCULL_XATTR_ACL_DEFAULT, 2);
+	CHECK_EQUAL(SYSCULL_XATTR_ACL_NFS4, 4);
+	CHECK_EQUAL(SYSCULL_XATTR_SELINUX, 8);
+	CHECK_EQUAL(SYSCULL_XATTR_SMACK, 16);
+	CHECK_EQUAL(SYSCULL_XATTR_CAPABILITY, 32);
+	CHECK_EQUAL(SYSCULL_XATTR_USER, 64);
+	return check_done();
+}
