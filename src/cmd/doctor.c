@@ -46,6 +46,7 @@ static void lines(struct term *term, const char *text)
 static void doctor_prices(struct term *term)
 {
 	struct price_book *book = price_book_new_kept();
+	enum price_state before;
 	unsigned kept, measured;
 	char ns[TEXT_NUMBER_MAX];
 	char text[512];
@@ -53,11 +54,12 @@ static void doctor_prices(struct term *term)
 
 	if (!book)
 		return;
+	before = price_book_state(book);
 	price_book_calibrate(book, CALIBRATION_NS);
 	price_book_count(book, &kept, &measured);
 	r = price_book_save(book);
-	(void)snprintf(text, sizeof text, "ok: %u loops measured now, a cheap call takes %s; %s%s", measured,
-		       text_ns(price_of(book, CALL_getppid, 0, 0).ns, ns),
+	(void)snprintf(text, sizeof text, "ok: %u loops measured now (%s), a cheap call takes %s; %s%s", measured,
+		       price_state_name(before), text_ns(price_of(book, CALL_getppid, 0, 0).ns, ns),
 		       r < 0 ? "they cannot be kept, each run measures what it needs: "
 			     : "kept for this boot and kernel",
 		       r < 0 ? strerror(-r) : "");

@@ -16,21 +16,25 @@ static int by_row(const void *a, const void *b)
 	return x->err < y->err ? -1 : x->err > y->err;
 }
 
-static void put_call(struct json *json, const struct analysis_result *result, const char *name, uint64_t count,
-		     const struct verdict_process_error *errors, size_t error_count, double ns)
+/* So many calls of a kind: at the average of all of them. */
+static void put_call(struct json *json, const struct verdict_call *call, uint64_t count,
+		     const struct verdict_process_error *errors, size_t error_count)
 {
+	double part = call->row.count > 0 ? (double)count / (double)call->row.count : 0;
 	char text[SYS_NAME_MAX];
 
 	json_object(json);
-	json_member_string(json, "name", name);
+	json_member_string(json, "name", call->name);
 	json_member_uint(json, "count", count);
 	json_key(json, "errors");
 	json_object(json);
 	for (size_t i = 0; i < error_count; i++)
 		json_member_uint(json, sys_errno_print(errors[i].err, text), errors[i].count);
 	json_object_end(json);
-	json_member_ns(json, "time_ns", ns);
-	json_member_string(json, "source", json_source(result));
+	json_member_ns(json, "time_ns", call->ns * part);
+	json_member_ns(json, "low_ns", call->low_ns * part);
+	json_member_ns(json, "high_ns", call->high_ns * part);
+	json_member_string(json, "source", price_source_name(call->source));
 	json_object_end(json);
 }
 
@@ -75,7 +79,7 @@ static void put_tree(struct json *json, const struct analysis_result *result,
 
 		while (first + count < error_count && errors[first + count].row == call->row.index)
 			count++;
-		put_call(json, result, call->name, call->row.count, errors + first, count, call->ns);
+		put_call(json, call, call->row.count, errors + first, count);
 	}
 }
 
@@ -181,8 +185,8 @@ static void put_process(struct json *json, const struct analysis_result *result,
 		const struct verdict_process_call *call = &process->by_call[i];
 
 		if (call->row < result->by_call_count && rows[call->row])
-			put_call(json, result, rows[call->row]->name, call->count,
-				 result->by_process.errors + call->first_error, call->error_count, call->ns);
+			put_call(json, rows[call->row], call->count, result->by_process.errors + call->first_error,
+				 call->error_count);
 	}
 	json_array_end(json);
 	json_object_end(json);
@@ -216,8 +220,10 @@ void json_regions(struct json *json, const struct analysis_result *result)
 		json_member_uint(json, "count", region->calls);
 		json_member_uint(json, "failed", region->failed);
 		json_member_ns(json, "time_ns", region->calls_ns);
+		json_member_ns(json, "low_ns", region->calls_low_ns);
+		json_member_ns(json, "high_ns", region->calls_high_ns);
 		json_member_uint(json, "wall_ns", region->wall_ns);
-		json_member_string(json, "source", json_source(result));
+		json_member_string(json, "source", price_source_name(region->source));
 		json_key(json, "top");
 		json_array(json);
 		for (size_t k = 0; k < VERDICT_REGION_TOP && region->top[k].call; k++) {

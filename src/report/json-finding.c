@@ -51,6 +51,14 @@ static void put_owner(struct json *json, const struct verdict_finding *verdict)
 	json_member_string(json, "library_package", verdict->library_package);
 }
 
+static void put_amount(struct json *json, const struct verdict_cost *amount)
+{
+	json_member_ns(json, "cost_ns", amount->ns);
+	json_member_ns(json, "low_ns", amount->low_ns);
+	json_member_ns(json, "high_ns", amount->high_ns);
+	json_member_string(json, "source", price_source_name(amount->source));
+}
+
 static void put_costs(struct json *json, const struct verdict_finding *verdict)
 {
 	char name[SYS_NAME_MAX];
@@ -65,7 +73,7 @@ static void put_costs(struct json *json, const struct verdict_finding *verdict)
 		json_member_string(json, "error", cost->err ? sys_errno_print(cost->err, name) : NULL);
 		json_member_uint(json, "count", cost->count);
 		json_member_string(json, "detail", cost->detail);
-		json_member_ns(json, "cost_ns", verdict->costs_ns[i]);
+		put_amount(json, &verdict->costs[i]);
 		json_object_end(json);
 	}
 	json_array_end(json);
@@ -74,6 +82,7 @@ static void put_costs(struct json *json, const struct verdict_finding *verdict)
 static void put_scales(struct json *json, const struct verdict_finding *verdict)
 {
 	const struct finding *finding = verdict->finding;
+	struct verdict_cost amount;
 
 	json_key(json, "scales");
 	json_array(json);
@@ -81,7 +90,8 @@ static void put_scales(struct json *json, const struct verdict_finding *verdict)
 		json_object(json);
 		json_member_string(json, "text", finding->scales.at[i].text);
 		json_member_uint(json, "calls", finding->scales.at[i].count);
-		json_member_ns(json, "cost_ns", scale_ns(verdict, i));
+		amount = scale_of(verdict, i);
+		put_amount(json, &amount);
 		json_object_end(json);
 	}
 	json_array_end(json);
@@ -129,6 +139,7 @@ static void put_remedy(struct json *json, const struct verdict_remedy *verdict)
 		json_member_int(json, "saves_ns", whole(verdict->saves_ns));
 		json_member_int(json, "low_ns", whole(verdict->low_ns));
 		json_member_int(json, "high_ns", whole(verdict->high_ns));
+		json_member_string(json, "source", price_source_name(verdict->source));
 	} else {
 		json_member_null(json, "saves_calls");
 		json_member_null(json, "saves_ns");
@@ -163,7 +174,7 @@ static void put_finding(struct json *json, const struct analysis_result *result,
 	json_member_ns(json, "high_ns", verdict->cost_high_ns);
 	json_member_double(json, "share", verdict->share);
 	json_member_ns(json, "saves_ns", verdict->saves_ns);
-	json_member_string(json, "source", json_source(result));
+	json_member_string(json, "source", price_source_name(verdict->source));
 	put_object(json, finding);
 	put_costs(json, verdict);
 	put_scales(json, verdict);

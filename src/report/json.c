@@ -90,8 +90,14 @@ static void engine_and_time(struct json *json, const struct analysis_result *res
 	json_object(json);
 	json_member_ns(json, "user_ns", result->user_ns);
 	json_member_ns(json, "calls_ns", result->calls_ns);
+	json_member_ns(json, "calls_low_ns", result->calls_low_ns);
+	json_member_ns(json, "calls_high_ns", result->calls_high_ns);
 	json_member_ns(json, "waiting_ns", result->waiting_ns);
 	json_member_ns(json, "stop_ns", result->stop_ns);
+	json_member_ns(json, "task_low_ns", result->task_low_ns);
+	json_member_ns(json, "task_high_ns", result->task_high_ns);
+	json_member_ns(json, "untraced_low_ns", result->untraced_low_ns);
+	json_member_ns(json, "untraced_high_ns", result->untraced_high_ns);
 	json_member_bool(json, "rough", result->stop_guessed);
 	json_member_string(json, "source", json_source(result));
 	json_object_end(json);

@@ -138,7 +138,7 @@ static void what(struct text *text, const struct verdict_finding *verdict)
 		const struct finding_cost *cost = &finding->costs.at[i];
 		unsigned detail_at, detail_end;
 
-		(void)text_ns(verdict->costs_ns[i], ns);
+		(void)text_ns(verdict->costs[i].ns, ns);
 		term_right(term, TERM_PLAIN, text_count(cost->count, number), LIST_AT + count_columns);
 		term_to(term, term->column + 2);
 		term_cut(term, TERM_PLAIN, sys_call(cost->call)->name, name_columns, true);

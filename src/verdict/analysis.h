@@ -69,14 +69,20 @@ struct verdict_remedy {
 	const struct finding_remedy *remedy;
 	int64_t saves_calls; /* calls fewer */
 	double saves_ns, low_ns, high_ns;
+	enum price_source source; /* where most of it comes from */
+};
+
+struct verdict_cost {
+	double ns, low_ns, high_ns;
+	enum price_source source;
 };
 
 struct verdict_finding {
 	const struct finding *finding;
 	double cost_ns, cost_low_ns, cost_high_ns;
 	double share; /* of task_ns */
-	enum price_source source; /* where most of the cost comes from; what remedies save, too */
-	double *costs_ns; /* in the order of finding->costs */
+	enum price_source source; /* where most of the cost comes from */
+	struct verdict_cost *costs; /* in the order of finding->costs */
 	struct verdict_remedy *remedies; /* in the order to be printed: best first */
 	size_t remedy_count;
 	double saves_ns; /* best remedy that keeps the output */
@@ -102,7 +108,8 @@ struct verdict_call {
 struct verdict_region {
 	const char *name; /* "" before the first mark */
 	uint64_t marks, calls, failed;
-	double calls_ns; /* price of its calls */
+	double calls_ns, calls_low_ns, calls_high_ns; /* price of its calls */
+	enum price_source source; /* where most of it comes from */
 	uint64_t wall_ns; /* as traced */
 	struct {
 		const struct verdict_call *call; /* NULL: no more */
@@ -142,14 +149,14 @@ struct analysis_result {
 	const struct tally *tally;
 	uint64_t processes; /* distinct processes seen */
 	uint64_t calls; /* all but marks */
-	double calls_ns; /* price of all calls, untraced */
+	double calls_ns, calls_low_ns, calls_high_ns; /* price of all calls, untraced */
 	double user_ns; /* outside calls, stops taken out */
 	double waiting_ns; /* blocked in calls beyond their price */
-	double task_ns; /* user + system over all tasks, stops taken out */
+	double task_ns, task_low_ns, task_high_ns; /* user + system over all tasks, stops taken out */
 	/* Estimated wall time without us.  One task: its task and waiting time.
 	 * A tree: the wall time less all stops, as if they had stood in each
 	 * other's way; at least what the first process needs by itself. */
-	double untraced_ns;
+	double untraced_ns, untraced_low_ns, untraced_high_ns;
 	double price_fit; /* prices are times this: what this run's account leaves of them */
 	double stop_ns; /* our cost of one call, as found in this run */
 	bool closed, complete;

@@ -119,6 +119,8 @@ static int list_shown(struct analysis *analysis)
 /* Prices a region's calls at the tree's average for each kind of call. */
 static void price_region(const struct analysis_result *result, const struct region *region, struct verdict_region *ret)
 {
+	double measured_ns = 0;
+
 	for (size_t i = 0; i < result->by_call_count; i++) {
 		const struct verdict_call *call = &result->by_call[i];
 		uint64_t count = call->row.index < region->by_row.used ? region->by_row.at[call->row.index] : 0;
@@ -126,6 +128,9 @@ static void price_region(const struct analysis_result *result, const struct regi
 		size_t place = 0;
 
 		ret->calls_ns += ns;
+		ret->calls_low_ns += call->ns > 0 ? call->low_ns * ns / call->ns : 0;
+		ret->calls_high_ns += call->ns > 0 ? call->high_ns * ns / call->ns : 0;
+		measured_ns += call->source == PRICE_MEASURED ? ns : 0;
 		while (count > 0 && place < VERDICT_REGION_TOP && ret->top[place].call &&
 		       ret->top[place].call->ns * (double)ret->top[place].count /
 				       (double)ret->top[place].call->row.count >=
@@ -137,6 +142,7 @@ static void price_region(const struct analysis_result *result, const struct regi
 		ret->top[place].call = call;
 		ret->top[place].count = count;
 	}
+	ret->source = measured_ns * 2 > ret->calls_ns ? PRICE_MEASURED : PRICE_CALIBRATED;
 }
 
 static int list_regions(struct analysis *analysis)
@@ -207,6 +213,30 @@ static double fit_calls(const struct analysis_result *result, const struct untra
 	return most_ns < time->calls_ns ? most_ns / time->calls_ns : 1;
 }
 
+/* Without an account of the tasks it is all from durations. */
+#define SPREAD 0.05
+#define SPREAD_BY_DURATIONS 0.3
+
+static void judge_ranges(struct analysis_result *result, const struct untraced_result *untraced,
+			 const struct time_amount *amounts, size_t rows)
+{
+	double spread = untraced->clocked ? SPREAD : SPREAD_BY_DURATIONS, wall_ns = (double)result->facts.wall_ns,
+	       task_ns = spread * result->task_ns + (untraced->clocked ? untraced->work_spread : 0),
+	       whole_ns = spread * result->untraced_ns + (untraced->clocked ? untraced->ns_spread : 0);
+
+	for (size_t row = 0; row < rows; row++) {
+		result->calls_low_ns += amounts[row].low_ns;
+		result->calls_high_ns += amounts[row].high_ns;
+	}
+	result->task_low_ns = result->task_ns > 2 * task_ns ? result->task_ns - task_ns : result->task_ns / 2;
+	result->task_high_ns = result->task_ns + task_ns;
+	result->untraced_low_ns =
+		result->untraced_ns > 2 * whole_ns ? result->untraced_ns - whole_ns : result->untraced_ns / 2;
+	result->untraced_high_ns = result->untraced_ns + whole_ns;
+	if (wall_ns >= result->untraced_ns && result->untraced_high_ns > wall_ns)
+		result->untraced_high_ns = wall_ns;
+}
+
 static int judge_time(struct analysis *analysis)
 {
 	struct analysis_result *result = &analysis->result;
@@ -233,6 +263,7 @@ static int judge_time(struct analysis *analysis)
 	result->waiting_ns = !untraced.clocked && result->tasks <= 1 ? time.waiting_ns : untraced.wait_ns;
 	result->task_ns = result->user_ns + result->calls_ns;
 	result->untraced_ns = untraced_ns(result, &untraced, &time);
+	judge_ranges(result, &untraced, amounts, rows);
 	result->by_call = list_calls(&analysis->tally, amounts);
 	result->by_call_count = result->by_call ? rows : 0;
 	result->all_calls = result->by_call;

@@ -57,22 +57,26 @@ static int price_costs(struct analysis_result *result, struct verdict_finding *v
 	const struct finding *finding = verdict->finding;
 	double measured_ns = 0;
 
-	verdict->costs_ns = calloc(finding->costs.used ? finding->costs.used : 1, sizeof *verdict->costs_ns);
-	if (!verdict->costs_ns)
+	verdict->costs = calloc(finding->costs.used ? finding->costs.used : 1, sizeof *verdict->costs);
+	if (!verdict->costs)
 		return -ENOMEM;
 	for (size_t i = 0; i < finding->costs.used; i++) {
 		const struct finding_cost *cost = &finding->costs.at[i];
+		struct verdict_cost *amount = &verdict->costs[i];
 		struct price price = call_price(result, cost->call, cost->err, average(cost->components, cost->count),
 						cost->pages_high);
 		struct price page = page_price(result, cost->pages_high);
-		double low = (double)cost->pages_low, high = (double)cost->pages_high;
+		double count = (double)cost->count, low = (double)cost->pages_low, high = (double)cost->pages_high;
 
-		verdict->costs_ns[i] = (double)cost->count * price.ns + low * page.ns;
-		verdict->cost_ns += verdict->costs_ns[i];
+		*amount = (struct verdict_cost){ .ns = count * price.ns + low * page.ns,
+						 .low_ns = count * price.low_ns + low * page.low_ns,
+						 .high_ns = count * price.high_ns + high * page.high_ns,
+						 .source = price.source };
+		verdict->cost_ns += amount->ns;
+		verdict->cost_low_ns += amount->low_ns;
+		verdict->cost_high_ns += amount->high_ns;
 		if (price.source == PRICE_MEASURED)
-			measured_ns += verdict->costs_ns[i];
-		verdict->cost_low_ns += (double)cost->count * price.low_ns + low * page.low_ns;
-		verdict->cost_high_ns += (double)cost->count * price.high_ns + high * page.high_ns;
+			measured_ns += amount->ns;
 	}
 	/* Two rules, or a price of another moment: never more than there was. */
 	verdict->share = result->task_ns > 0 ? verdict->cost_ns / result->task_ns : 0;
@@ -85,6 +89,8 @@ static int price_costs(struct analysis_result *result, struct verdict_finding *v
 static void price_remedy(struct analysis_result *result, const struct verdict_finding *verdict,
 			 struct verdict_remedy *ret)
 {
+	double measured_ns = 0, all_ns = 0;
+
 	for (size_t i = 0; i < ret->remedy->deltas.used; i++) {
 		const struct finding_delta *delta = &ret->remedy->deltas.at[i];
 		double fewer = -(double)delta->count, calls = fewer < 0 ? -fewer : fewer;
@@ -93,6 +99,9 @@ static void price_remedy(struct analysis_result *result, const struct verdict_fi
 		struct price page = page_price(result, delta->pages_high);
 		double low = (double)delta->pages_low, high = (double)delta->pages_high;
 
+		if (price.source == PRICE_MEASURED)
+			measured_ns += calls * price.ns;
+		all_ns += calls * price.ns;
 		ret->saves_calls -= delta->count;
 		ret->saves_ns += fewer * price.ns + (fewer > 0 ? low : -low) * page.ns;
 		ret->low_ns += fewer > 0 ? fewer * price.low_ns + low * page.low_ns
@@ -100,6 +109,7 @@ static void price_remedy(struct analysis_result *result, const struct verdict_fi
 		ret->high_ns += fewer > 0 ? fewer * price.high_ns + high * page.high_ns
 					  : fewer * price.low_ns - low * page.low_ns;
 	}
+	ret->source = measured_ns * 2 > all_ns ? PRICE_MEASURED : PRICE_CALIBRATED;
 	/* Nothing saves more than what is there. */
 	if (ret->saves_ns > verdict->cost_ns)
 		ret->saves_ns = verdict->cost_ns;
@@ -219,7 +229,7 @@ int judge_findings(struct analysis_result *result, const struct finding_list *li
 void judge_done(struct analysis_result *result)
 {
 	for (size_t i = 0; i < result->finding_count; i++) {
-		free(result->findings[i].costs_ns);
+		free(result->findings[i].costs);
 		free(result->findings[i].remedies);
 	}
 	free(result->findings);

@@ -5,6 +5,7 @@
  */
 #include "verdict/price.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,6 +29,7 @@ struct price_book {
 	size_t fixed_count;
 	bool is_fixed;
 	bool keeps, looked; /* keeps prices; has looked what there is */
+	enum price_state state;
 	bool dirty;
 	struct price_key key;
 	double quick_ns;
@@ -99,6 +101,7 @@ static struct price price_fixed_of(const struct price_book *book, enum sys_call_
 static void look_up(struct price_book *book)
 {
 	struct price_kept kept;
+	int r;
 
 	book->looked = true;
 	if (price_key_read(&book->key) < 0) {
@@ -106,7 +109,15 @@ static void look_up(struct price_book *book)
 		return;
 	}
 	book->quick_ns = price_quick_ns();
-	if (price_cache_read(&book->key, &kept) < 0 || price_drifted(kept.quick_ns, book->quick_ns))
+	r = price_cache_read(&book->key, &kept);
+	if (r < 0)
+		book->state = r == -ENOENT    ? PRICE_STATE_NONE
+			      : r == -ESTALE  ? PRICE_STATE_STALE
+			      : r == -EBADMSG ? PRICE_STATE_BROKEN
+					      : PRICE_STATE_REFUSED;
+	else
+		book->state = price_drifted(kept.quick_ns, book->quick_ns) ? PRICE_STATE_DRIFTED : PRICE_STATE_KEPT;
+	if (book->state != PRICE_STATE_KEPT)
 		return;
 	book->quick_ns = kept.quick_ns;
 	for (unsigned id = 0; id < PROBE_COUNT; id++)
@@ -117,6 +128,27 @@ static void look_up(struct price_book *book)
 								.low_ns = kept.rows[id].low_ns,
 								.high_ns = kept.rows[id].high_ns,
 								.components = kept.rows[id].components };
+}
+
+enum price_state price_book_state(struct price_book *book)
+{
+	if (book->keeps && !book->looked)
+		look_up(book);
+	return book->state;
+}
+
+const char *price_state_name(enum price_state state)
+{
+	static const char *const names[] = {
+		[PRICE_STATE_NONE] = "none were kept",
+		[PRICE_STATE_KEPT] = "kept by earlier runs",
+		[PRICE_STATE_STALE] = "those kept were of another boot or kernel",
+		[PRICE_STATE_DRIFTED] = "those kept were of another speed",
+		[PRICE_STATE_BROKEN] = "those kept were not readable",
+		[PRICE_STATE_REFUSED] = "none can be kept",
+	};
+
+	return names[state];
 }
 
 static bool has_room(struct price_book *book)

@@ -38,6 +38,18 @@ struct price_book *price_book_new(void);
  * only what it needs and nobody has kept, some 60 us a loop, when the command
  * has ended: a full calibration, 0.1 s, would be longer than most commands. */
 struct price_book *price_book_new_kept(void);
+/* What earlier runs have left. */
+enum price_state {
+	PRICE_STATE_NONE, /* nothing yet, or nothing is to be kept */
+	PRICE_STATE_KEPT, /* good: they are used */
+	PRICE_STATE_STALE, /* of another machine, boot or kernel */
+	PRICE_STATE_DRIFTED, /* the machine was faster or slower then */
+	PRICE_STATE_BROKEN, /* not what we had written */
+	PRICE_STATE_REFUSED, /* the folder cannot be used */
+};
+enum price_state price_book_state(struct price_book *book);
+/* "kept by earlier runs" */
+const char *price_state_name(enum price_state state);
 /* Keeps what was measured: 0 also when there was nothing new; else why not. */
 int price_book_save(struct price_book *book);
 /* All loops, over and over for so long, whatever was kept. */

@@ -9,6 +9,7 @@
 
 #define FLAGS_WITHOUT_TIME \
 	(EVENT_F_UNFINISHED | EVENT_F_KILLED | EVENT_F_NO_ENTER | EVENT_F_BEFORE_ATTACH | EVENT_F_RESTARTED)
+#define STOP_SPREAD 0.05
 #define SLEEP_LEAST_NS 20000.0
 
 void untraced_init(struct untraced *book)
@@ -401,6 +402,8 @@ void untraced_judge(const struct untraced *book, struct price_book *prices, stru
 		end = root->at;
 	ret->ns = end.ns + end.stops * dearer;
 	ret->wait_ns = end.wait_ns;
+	ret->ns_spread = STOP_SPREAD * untraced_stops_ns(book, end.stops);
+	ret->work_spread = STOP_SPREAD * untraced_stops_ns(book, book->work_stops);
 	ret->work_ns += book->work_stops * dearer;
 	ret->ns = ret->ns < ret->wait_ns ? ret->wait_ns : ret->ns;
 	ret->work_ns = ret->work_ns < 0 ? 0 : ret->work_ns;

@@ -96,6 +96,7 @@ struct untraced_result {
 	double wait_ns; /* of it: nothing of the tree ran */
 	double work_ns; /* CPU time of all tasks without us; valid when clocked */
 	bool clocked; /* from the kernel's account */
+	double ns_spread, work_spread; /* what either may be off by, since a stop's cost is not exact */
 };
 
 void untraced_init(struct untraced *book);

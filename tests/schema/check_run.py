@@ -114,6 +114,23 @@ def sums(calls):
     return {call["name"]: call["count"] for call in calls}
 
 
+def amounts(name, report):
+    """Every amount has its range, and times fit into each other."""
+    time = report["time"]
+    sets = [(call["low_ns"], call["time_ns"], call["high_ns"]) for call in report["calls"] + report["regions"]]
+    sets += [(cost["low_ns"], cost["cost_ns"], cost["high_ns"])
+             for finding in report["findings"] for cost in finding["costs"] + finding["scales"]]
+    sets += [(time["calls_low_ns"], time["calls_ns"], time["calls_high_ns"]),
+             (time["task_low_ns"], report["task_ns"], time["task_high_ns"]),
+             (time["untraced_low_ns"], report["untraced_ns_estimate"], time["untraced_high_ns"]),
+             (0, time["calls_ns"], report["task_ns"] + 1), (0, report["untraced_ns_estimate"], report["wall_ns"])]
+    if report["accounting"]["tasks"] == 1:
+        sets.append((0, time["calls_ns"], report["untraced_ns_estimate"] + 1))
+    bad.extend(f"{name}: {low} {amount} {high}" for low, amount, high in sets if not low <= amount <= high)
+    if time["user_ns"] == 0:
+        bad.append(f"{name}: no user time")
+
+
 def agree(name, report, whole=True):
     """Numbers that have to be the same wherever they stand."""
     books = report["accounting"]
@@ -134,6 +151,7 @@ def agree(name, report, whole=True):
     for call in report["calls"]:
         if sum(call["errors"].values()) > call["count"]:
             bad.append(f"{name}: more errors than calls: {call}")
+    amounts(name, report)
     for finding in report["findings"]:
         expect(name + ": costs", finding["calls"], sum(cost["count"] for cost in finding["costs"]))
         if not finding["low_ns"] <= finding["cost_ns"] <= finding["high_ns"]:

@@ -80,7 +80,7 @@ static void a_remedy_pays_for_what_it_still_does(void **state)
 	finding_add_delta(remedy, CALL_llistxattr, 0, 1000, 2000);
 	verdict = judged(world, 0);
 	assert_true(NEAR(verdict->cost_ns, 2000 * 1200.0));
-	assert_true(NEAR(verdict->costs_ns[0], verdict->cost_ns));
+	assert_true(NEAR(verdict->costs[0].ns, verdict->cost_ns));
 	assert_true(NEAR(verdict->share, 0.24));
 	assert_int_equal(verdict->remedies[0].saves_calls, 1000);
 	assert_true(NEAR(verdict->remedies[0].saves_ns, 2000 * 1200.0 - 1000 * 600.0));
@@ -112,7 +112,7 @@ static void pages_come_with_calls(void **state)
 	finding_add_pages(NULL, CALL_brk, 0, false, 1, 5);
 	verdict = judged(world, 0);
 	assert_true(NEAR(verdict->cost_ns, 1000 * 100.0 + 10 * 50.0));
-	assert_true(NEAR(verdict->costs_ns[0], verdict->cost_ns));
+	assert_true(NEAR(verdict->costs[0].ns, verdict->cost_ns));
 	assert_true(NEAR(verdict->cost_low_ns, 0.9 * verdict->cost_ns));
 	assert_true(NEAR(verdict->cost_high_ns, 1.1 * (1000 * 100.0 + 100 * 50.0)));
 	assert_true(NEAR(verdict->remedies[0].saves_ns, verdict->cost_ns - 50.0 - 50.0));
@@ -205,6 +205,49 @@ static void ordered_by_saving_never_by_count(void **state)
 	assert_false(world->result.findings[2].worth);
 }
 
+/* A slow file system: what its calls took in this run, not what they cost elsewhere. */
+static void what_was_measured_is_the_price(void **state)
+{
+	struct world *world = *state;
+	struct verdict_call call = { .row = { .id = CALL_close, .count = 100, .failed = 100 },
+				     .ns = 100 * 50000.0,
+				     .low_ns = 100 * 40000.0,
+				     .high_ns = 100 * 60000.0,
+				     .source = PRICE_MEASURED };
+	const struct verdict_finding *verdict;
+
+	(void)add_closes(world, &rule_a, 100);
+	world->result.all_calls = &call;
+	world->result.all_call_count = 1;
+	assert_int_equal(judge_findings(&world->result, &world->list), 0);
+	verdict = &world->result.findings[0];
+	assert_true(NEAR(verdict->cost_ns, 100 * 50000.0));
+	assert_true(NEAR(verdict->cost_low_ns, 100 * 40000.0));
+	assert_int_equal(verdict->source, PRICE_MEASURED);
+	assert_int_equal(verdict->costs[0].source, PRICE_MEASURED);
+	assert_int_equal(verdict->remedies[0].source, PRICE_MEASURED);
+	judge_done(&world->result);
+	/* Not when most calls ended otherwise. */
+	call.row.failed = 50;
+	assert_int_equal(judge_findings(&world->result, &world->list), 0);
+	assert_int_equal(world->result.findings[0].source, PRICE_CALIBRATED);
+	assert_true(world->result.findings[0].cost_ns < 100 * 50000.0);
+}
+
+static void a_finding_is_priced_as_the_table_of_calls(void **state)
+{
+	struct world *world = *state;
+	double full_ns;
+
+	(void)add_closes(world, &rule_a, 100);
+	assert_int_equal(judge_findings(&world->result, &world->list), 0);
+	full_ns = world->result.findings[0].cost_ns;
+	judge_done(&world->result);
+	world->result.price_fit = 0.5;
+	assert_int_equal(judge_findings(&world->result, &world->list), 0);
+	assert_true(NEAR(world->result.findings[0].cost_ns, full_ns / 2));
+}
+
 static bool worth(struct world *world, uint64_t closes, double task_ns)
 {
 	bool ret;
@@ -282,6 +325,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_remedy_pays_for_what_it_still_does),
 		TEST(pages_come_with_calls),
+		TEST(what_was_measured_is_the_price),
+		TEST(a_finding_is_priced_as_the_table_of_calls),
 		TEST(a_remedy_that_changes_output_does_not_count),
 		TEST(remedies_upgrade_first_then_by_saving),
 		TEST(no_remedy_saves_more_than_the_cost),

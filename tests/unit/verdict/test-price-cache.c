@@ -322,6 +322,67 @@ static void the_key_is_of_this_machine(void **state)
 	assert_null(strpbrk(one.kernel, " \t\n"));
 }
 
+static enum price_state state_now(void)
+{
+	struct price_book *book = price_book_new_kept();
+	enum price_state state = price_book_state(book);
+
+	price_book_free(book);
+	return state;
+}
+
+static void what_is_there_can_be_asked(void **state)
+{
+	struct price_kept kept = some_prices();
+	struct price_book *book;
+	struct price_key key;
+
+	(void)state;
+	assert_int_equal(price_key_read(&key), 0);
+	assert_int_equal(state_now(), PRICE_STATE_NONE);
+	kept.quick_ns = price_quick_ns() * 1000;
+	assert_int_equal(price_cache_write(&key, &kept), 0);
+	assert_int_equal(state_now(), PRICE_STATE_DRIFTED);
+	assert_int_equal(price_cache_write(&here, &kept), 0);
+	assert_int_equal(state_now(), PRICE_STATE_STALE);
+	put_text("x\n", 2);
+	assert_int_equal(state_now(), PRICE_STATE_BROKEN);
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(symlink("/etc/passwd", file), 0);
+	assert_int_equal(state_now(), PRICE_STATE_REFUSED);
+	/* Nothing is kept, nothing is asked for. */
+	book = price_book_new();
+	assert_int_equal(price_book_state(book), PRICE_STATE_NONE);
+	price_book_free(book);
+	for (int id = PRICE_STATE_NONE; id <= PRICE_STATE_REFUSED; id++)
+		assert_true(price_state_name((enum price_state)id)[0] != '\0');
+}
+
+/* Neither reads through a link, nor writes through one. */
+static void a_link_is_left_alone(void **state)
+{
+	struct price_kept kept = some_prices(), found;
+	char target[PATH_MAX], text[16];
+	FILE *out;
+
+	(void)state;
+	assert_int_equal(price_cache_write(&here, &kept), 0);
+	assert_int_equal(unlink(file), 0);
+	(void)snprintf(target, sizeof target, "%s/target", top);
+	out = fopen(target, "w");
+	assert_non_null(out);
+	assert_true(fputs("untouched", out) >= 0);
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(symlink(target, file), 0);
+	(void)price_cache_write(&here, &kept);
+	(void)price_cache_read(&here, &found);
+	out = fopen(target, "r");
+	assert_non_null(out);
+	assert_non_null(fgets(text, sizeof text, out));
+	assert_int_equal(fclose(out), 0);
+	assert_string_equal(text, "untouched");
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, set_up)
 
 int main(void)
@@ -339,6 +400,8 @@ int main(void)
 		TEST(without_a_cache_prices_are_measured),
 		TEST(calibration_has_all_loops),
 		TEST(the_key_is_of_this_machine),
+		TEST(what_is_there_can_be_asked),
+		TEST(a_link_is_left_alone),
 	};
 	char command[PATH_MAX];
 	int failed;
