@@ -7,6 +7,7 @@ says why it cannot run and ends with 77.
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,18 @@ TOP = os.path.abspath(os.environ.get("SYSCULL_TOP", os.path.join(os.path.dirname
 PYTHON = "/usr/bin/python3"  # the system's own: what shadows it on PATH is a shell script
 
 ROW = re.compile(r"([a-z][a-z0-9_-]*(?: \(\w+\))?)\s+([\d,]+)\s+([\d,]+)\s+[<\d.]+ (?:ns|us|ms|s|min)")
+
+
+def as_from_a_terminal():
+    """Signals that our caller ignores or blocks (nohup, a background job) are
+    inherited by all we start, and a shell cannot trap them: undone here."""
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        if signal.getsignal(number) == signal.SIG_IGN and number != signal.SIGPIPE:
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_SETMASK, set())
+
+
+as_from_a_terminal()
 
 
 def skip(why):
