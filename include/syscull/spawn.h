@@ -113,7 +113,7 @@ struct syscull_spawn_options {
  * Safety: any thread, async-signal-safe, safe in a vfork child.
  * Cost: rt_sigprocmask(2) twice and clone3(2) in the parent; close_range(2),
  * rt_sigprocmask(2) and execve(2) in the child.  More only for what is asked:
- * one call for each entry of the map, two more for a ring; one close_range(2)
+ * one call for each entry of the map, one more for a ring; one close_range(2)
  * more for each gap above descriptor 2 in the kept numbers; one for each of
  * cwd, SETSID, pid_text and signal to reset (62 with RESET_IGNORED).  Where
  * calls are refused: see syscull_spawn(3).

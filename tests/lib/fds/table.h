@@ -103,8 +103,8 @@ static inline void table_refuse(long number, int error, unsigned int argument, u
 		BPF_STMT(bits != 0 ? BPF_LD | BPF_W | BPF_ABS : BPF_RET | BPF_K,
 			 bits != 0 ? offset : SECCOMP_RET_ERRNO | ((uint32_t)error & SECCOMP_RET_DATA)),
 		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, bits != 0 ? bits : 0, 0, bits != 0 ? 1 : 0),
-		BPF_STMT(BPF_RET | BPF_K, bits != 0 ? SECCOMP_RET_ERRNO | ((uint32_t)error & SECCOMP_RET_DATA)
-						    : SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K,
+			 bits != 0 ? SECCOMP_RET_ERRNO | ((uint32_t)error & SECCOMP_RET_DATA) : SECCOMP_RET_ALLOW),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = { sizeof code / sizeof code[0], code };

@@ -18,7 +18,7 @@ static int limit;
 static unsigned long counted, lists, closes, ranges;
 /* What is answered otherwise. */
 static int list_fails_at; /* this getdents64 is refused; 0 none */
-static size_t list_room;  /* it gives no more bytes than that; 0 all */
+static size_t list_room; /* it gives no more bytes than that; 0 all */
 static void (*spoil)(unsigned char *bytes, long used);
 static bool range_refused, open_refused, huge, old_sizes, foreign_select, silent_select;
 static const char *status_text;
@@ -380,8 +380,7 @@ static void never_spins(void)
 	huge = range_refused = open_refused = true;
 	for (int marks = 0; marks < 2; marks++) {
 		prepare(0);
-		CHECK_EQUAL(marks ? syscull_fds_cloexec(3, NULL, 0, &options)
-				  : syscull_fds_close(3, NULL, 0, &options),
+		CHECK_EQUAL(marks ? syscull_fds_cloexec(3, NULL, 0, &options) : syscull_fds_close(3, NULL, 0, &options),
 			    -EFBIG);
 		CHECK(counted - before < 100);
 		CHECK_EQUAL(options.calls, counted - before);
@@ -422,8 +421,13 @@ static void silent(void)
 	CHECK_EQUAL(options.method, SYSCULL_FDS_LOOP);
 	check_closed(3);
 	{
-		static const char *const bad[] = { "", "\nFDSize:", "\nFDSize:\tx\n", "\nFDSize:\t12",
-						   "\nFDSize:\t1 2\n", "FDSize:\t512\n", "\nFDSize:\t99999999999999999999\n" };
+		static const char *const bad[] = { "",
+						   "\nFDSize:",
+						   "\nFDSize:\tx\n",
+						   "\nFDSize:\t12",
+						   "\nFDSize:\t1 2\n",
+						   "FDSize:\t512\n",
+						   "\nFDSize:\t99999999999999999999\n" };
 
 		for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
 			status_text = bad[i];

@@ -376,8 +376,8 @@ static void own_table(void)
 	static char stack[1 << 18] __attribute__((aligned(16)));
 
 	few();
-	CHECK(clone(in_thread, stack + sizeof stack,
-		    CLONE_VM | CLONE_FILES | CLONE_FS | CLONE_THREAD | CLONE_SIGHAND, NULL) > 0);
+	CHECK(clone(in_thread, stack + sizeof stack, CLONE_VM | CLONE_FILES | CLONE_FS | CLONE_THREAD | CLONE_SIGHAND,
+		    NULL) > 0);
 	for (;;)
 		(void)pause();
 }

@@ -284,7 +284,8 @@ int main(int argc, char **argv)
 	table_case("vfork", in_vfork);
 	table_case("handler", in_handler);
 	table_case("threads", beside_threads);
-	table_case("sibling", beside_sibling);
+	if (!guest)
+		table_case("sibling", beside_sibling);
 #ifndef SANITIZED
 	if (!guest)
 		table_case("stack", stack_bound);
