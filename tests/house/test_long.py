@@ -17,7 +17,7 @@ import fetch, suite
 class Small(suite.Suite):
     name = "small"
     least = 3
-    cannot_judge = {"looks-.*": "it looks for a tracer"}
+    cannot_judge = {"looks-.*": ("us|we", "it looks for a tracer")}
     runs = 0
 
     def prepare(self, folder):
@@ -92,6 +92,8 @@ status, said = shard(tests=TESTS + "; [ -z \"$FIRST\" ] || echo sometimes ok")
 assert status == 0 and "flaky: sometimes: ok / did not run, traced did not run" in said and "1 flaky" in said, said
 status, said = shard(tests=TESTS + "; echo looks-up ${UNDER:-ok}")
 assert status == 0 and "not judged: looks-up: untraced ok, traced us: it looks for a tracer" in said, said
+
+fails("differs: looks-up: untraced ok, traced worse", tests=TESTS + "; if [ \"$UNDER\" ]; then echo looks-up worse; else echo looks-up ok; fi")
 
 status, said = shard(OFFLINE="1")
 assert status == 77 and said == "skipped: no network\n", said

@@ -30,7 +30,8 @@ class Suite:
 
     name = None
     least = 1  # fewer tests than this: the suite did not really run
-    cannot_judge = {}  # pattern of test names: why a tracer must change it
+    # pattern of test names: (pattern of the result that it may have under us, why)
+    cannot_judge = {}
 
     def prepare(self, folder):
         """Lays out the suite's files; called once before each run."""
@@ -86,7 +87,8 @@ def compare(first, second, traced, cannot_judge):
     differ, flaky, unjudged = {}, {}, {}
     for test in sorted({*first, *second, *traced}):
         a, b, t = first.get(test, GONE), second.get(test, GONE), traced.get(test, GONE)
-        why = next((why for pattern, why in cannot_judge.items() if re.fullmatch(pattern, test)), None)
+        why = next((why for pattern, (result, why) in cannot_judge.items()
+                    if re.fullmatch(pattern, test) and re.fullmatch(result, t)), None)
         if a != b:
             flaky[test] = f"{a} / {b}, traced {t}"
         elif a != t and why:
