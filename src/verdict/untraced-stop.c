@@ -8,14 +8,16 @@
 #include "verdict/price-table.h"
 
 #define MEMORY 64 /* samples that a mean remembers */
+#define IDLE_STOPS_MOST 40 /* of one phase of the run */
 #define OUTLIER 6 /* times the mean */
 #define FAR_OFF_MOST 4 /* in a row */
 #define SURE UNTRACED_FIRST /* samples, for a mean to be held against others */
 #define GUESS_RUN_NS 3000.0 /* of a stop, on the CPU, on a small machine */
-#define RARE 4 /* times as many samples */
 #define SAMPLES_LEAST 32 /* for a quantile */
 #define LOW_SHARE 10 /* one tenth from below */
 #define SMALL_BYTES 512 /* a read or write of so few bytes is a cheap call */
+#define LARGE_BYTES 16384 /* and one of so many is too dear to stand for anything */
+#define STEADY_WITHIN 8 /* samples ago that a call was whose cost is known well */
 
 static int by_value(const void *a, const void *b)
 {
@@ -56,6 +58,12 @@ void untraced_mean_add(struct untraced_mean *mean, double value, double guess)
 	if (mean->count < MEMORY)
 		mean->count++;
 	mean->value += (value - mean->value) / mean->count;
+}
+
+void untraced_mean_forget(struct untraced_mean *mean)
+{
+	if (mean->count > UNTRACED_FIRST)
+		mean->count = UNTRACED_FIRST;
 }
 
 static double low_of(const float *samples, uint32_t count)
@@ -119,39 +127,58 @@ static double usual_ns(enum probe_id id)
 	return usual[id];
 }
 
-/* Small reads and writes take as long as what is read does: of nothing else
- * there is enough, then as if it were the cheapest, /dev/null. */
-static enum probe_id stands_for(const struct untraced *book, enum probe_id probe, const struct event_call *call)
+/*
+ * What this call costs without us; 0: it stands for nothing.  Reads and writes
+ * take as long as what is read does.  Where there is nothing else, a small one
+ * is as the cheapest, /dev/null, and a larger one as that of a file.
+ */
+static double cost_ns(const struct untraced *book, enum probe_id probe, enum sys_call_id id,
+		      const struct event_call *call)
 {
 	if (probe != PROBE_READ && probe != PROBE_WRITE)
-		return probe;
-	if (call->ret > SMALL_BYTES || book->steady * RARE > book->gap_count)
-		return PROBE_COUNT;
-	return PROBE_NULL;
+		/* A call without a loop of its own is priced like a null call, but is none. */
+		return probe == PROBE_NULL && !time_is_cheap(id) ? 0 : usual_ns(probe);
+	if (book->since_steady < STEADY_WITHIN || call->ret > LARGE_BYTES)
+		return 0;
+	if (call->ret <= SMALL_BYTES)
+		return usual_ns(PROBE_NULL);
+	return probe == PROBE_READ ? 500 + 0.15 * (double)call->ret : 700 + 0.8 * (double)call->ret;
+}
+
+void untraced_learn_idle(struct untraced *book, const struct untraced_stretch *stretch)
+{
+	double idle_ns = stretch->idle_ns - stretch->late_ns;
+
+	if (stretch->stops < 0.5 || stretch->stops > IDLE_STOPS_MOST || stretch->turns > stretch->stops)
+		return;
+	idle_ns = idle_ns > 0 ? idle_ns / stretch->stops : 0;
+	if (book->idle.count >= SURE && idle_ns > OUTLIER * book->idle.value)
+		idle_ns = OUTLIER * book->idle.value;
+	untraced_mean_add(&book->idle, idle_ns, GUESS_RUN_NS);
 }
 
 void untraced_learn(struct untraced *book, struct untraced_task *task, enum sys_call_id id,
 		    const struct event_call *call, int err)
 {
-	enum probe_id own = price_table_probe(id, err), probe = stands_for(book, own, call);
-	double run_ns = task->sample_run_ns, idle_ns = task->sample_idle_ns;
+	enum probe_id probe = price_table_probe(id, err);
+	double run_ns = task->sample_run_ns, usual = cost_ns(book, probe, id, call);
+	bool steady = probe != PROBE_READ && probe != PROBE_WRITE;
 
 	task->sampled = false;
-	/* A call without a loop of its own is priced like a null call, but is none. */
-	if (probe == PROBE_COUNT || usual_ns(probe) == 0 || (own == PROBE_NULL && !time_is_cheap(id)))
+	book->since_steady++;
+	if (usual <= 0)
 		return;
-	run_ns -= usual_ns(probe);
+	run_ns -= usual;
 	/* One that is far off did something else, unless all are from now on. */
 	if (book->run.count >= SURE && run_ns > OUTLIER * book->run.value && ++book->far_off < FAR_OFF_MOST)
 		return;
 	book->far_off = 0;
-	book->steady += own == probe;
+	if (steady)
+		book->since_steady = 0;
 	book->call_samples[book->call_count++ % UNTRACED_RESERVOIR] = (float)run_ns;
 	untraced_mean_add(&book->run, run_ns > 0 ? run_ns : 0, GUESS_RUN_NS);
-	if (book->idle.count >= SURE && idle_ns > OUTLIER * book->idle.value)
-		idle_ns = OUTLIER * book->idle.value;
-	untraced_mean_add(&book->idle, idle_ns, GUESS_RUN_NS);
-	book->sampled[probe]++;
+	if (steady || call->ret <= SMALL_BYTES)
+		book->sampled[steady ? probe : PROBE_NULL]++;
 	if (book->call_count % SAMPLES_LEAST == 0)
 		judge_more(book);
 }

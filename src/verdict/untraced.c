@@ -11,6 +11,8 @@
 	(EVENT_F_UNFINISHED | EVENT_F_KILLED | EVENT_F_NO_ENTER | EVENT_F_BEFORE_ATTACH | EVENT_F_RESTARTED)
 #define STOP_SPREAD 0.05
 #define SLEEP_LEAST_NS 20000.0
+#define NAP_MOST_NS 150000.0
+#define NAPS_OFTEN 31 /* of 248: one in eight, or the last */
 
 void untraced_init(struct untraced *book)
 {
@@ -60,13 +62,9 @@ static void alive(struct untraced *book, struct untraced_task *task, uint64_t ti
 	book->latest_ns[0] = time_ns;
 }
 
-struct stretch {
-	double run_ns, queue_ns, turns, stops, idle_ns, late_ns;
-};
-
-static struct stretch between(const struct untraced_account *from, const struct untraced_account *to)
+static struct untraced_stretch between(const struct untraced_account *from, const struct untraced_account *to)
 {
-	struct stretch stretch = {
+	struct untraced_stretch stretch = {
 		.run_ns = (double)(to->run_ns - from->run_ns),
 		.queue_ns = (double)(to->queue_ns - from->queue_ns),
 		.turns = (double)(to->turns - from->turns),
@@ -83,7 +81,7 @@ static struct stretch between(const struct untraced_account *from, const struct 
  * slept or was thrown out.  Where we were late, it was ready all the time. */
 static void judge_stretch(struct untraced *book, struct untraced_task *task, const struct untraced_account *now)
 {
-	struct stretch stretch = between(task->entered ? &task->enter : &task->last, now);
+	struct untraced_stretch stretch = between(task->entered ? &task->enter : &task->last, now);
 	double idle_ns = stretch.idle_ns - stretch.stops * book->idle.value;
 
 	idle_ns -= stretch.late_ns > stretch.queue_ns ? stretch.late_ns : stretch.queue_ns;
@@ -99,15 +97,26 @@ static void judge_stretch(struct untraced *book, struct untraced_task *task, con
 	task->stretch_stops = stretch.stops;
 }
 
+static bool ends_by_time(enum sys_call_id id, const struct event_call *call, int err)
+{
+	uint64_t classes = sys_call(id)->classes;
+
+	if (classes & SYS_FAMILY_sleep)
+		return true;
+	if (classes & SYS_FAMILY_poll)
+		return call->ret == 0;
+	return err == ETIMEDOUT || err == EAGAIN;
+}
+
 /* Of the stretch, the call.  What else was in it may have run all the time. */
 static void judge_call(struct untraced *book, struct untraced_task *task, const struct event_call *call,
-		       enum sys_call_id id)
+		       enum sys_call_id id, int err)
 {
 	double each_ns = book->run.value + book->idle.value, other_ns;
 
 	book->call = task->call;
-	/* With others we may have been late for them while this one slept. */
-	if (time_can_block(id) && book->tasks.used > 1)
+	/* We may have been late for others while this one slept, or slept on. */
+	if (time_can_block(id) && (book->tasks.used > 1 || ends_by_time(id, call, err)))
 		book->call.slept_ns = task->sleep_ns > 0 ? task->sleep_ns : 0;
 	else
 		task->sleep_ns = task->call.slept_ns;
@@ -123,17 +132,17 @@ static void clock_feed(struct untraced *book, struct untraced_task *task, const 
 {
 	const struct untraced_account now = { clock->run_ns,  clock->queue_ns, clock->turns,
 					      clock->wall_ns, clock->stops,    clock->late_ns };
-	struct stretch last = between(&task->last, &now);
-	double stopped_ns = task->at.stops, work_ns = last.run_ns - untraced_stops_ns(book, last.stops), late_ns;
+	struct untraced_stretch last = between(&task->last, &now);
+	double stopped_ns = task->at.stops, work_ns = last.run_ns - untraced_stops_ns(book, last.stops);
 	bool whole_call = clock->at == EVENT_CLOCK_RETURN && task->last_at == EVENT_CLOCK_ENTER;
 
 	if (task->clocked && now.run_ns >= task->last.run_ns && now.stops >= task->last.stops) {
+		untraced_learn_idle(book, &last);
 		task->at = task->base;
 		task->at.stops = stopped_ns;
 		task->at.ns += work_ns;
 		book->work_ns += work_ns;
 		if (clock->at == EVENT_CLOCK_RETURN) {
-			late_ns = last.late_ns < last.idle_ns ? last.late_ns : last.idle_ns;
 			judge_stretch(book, task, &now);
 			/* Where it had to queue, so had we. */
 			task->sleep_ns = last.turns > last.stops
@@ -142,7 +151,6 @@ static void clock_feed(struct untraced *book, struct untraced_task *task, const 
 			task->returned = true;
 			task->sampled = whole_call && last.stops < 1.5 && last.turns < 1.5;
 			task->sample_run_ns = last.run_ns;
-			task->sample_idle_ns = last.idle_ns - (late_ns > 0 ? late_ns : 0);
 		}
 		if (clock->at == EVENT_CLOCK_ENTER && task->last_at == EVENT_CLOCK_RETURN && last.stops < 1.5 &&
 		    last.turns < 1.5)
@@ -177,17 +185,6 @@ static void guess(struct untraced *book, struct untraced_task *task, const struc
 	task->at.ns += ns;
 	if (!task->clocked)
 		task->spent_ns += ns;
-}
-
-static bool ends_by_time(enum sys_call_id id, const struct event_call *call, int err)
-{
-	uint64_t classes = sys_call(id)->classes;
-
-	if (classes & SYS_FAMILY_sleep)
-		return true;
-	if (classes & SYS_FAMILY_poll)
-		return call->ret == 0;
-	return err == ETIMEDOUT || err == EAGAIN;
 }
 
 /* Where the clock stands of whoever gave a sign of life last while this task
@@ -227,6 +224,17 @@ static void slept(struct untraced *book, struct untraced_task *task, const struc
 	set_to(task, waker && waker->ns < limit.ns ? waker : &limit);
 }
 
+/* An interrupt or a kernel thread takes the CPU for a moment now and then;
+ * short sleeps are such when few calls have any. */
+static bool has_slept(const struct untraced *book, struct untraced_task *task, double sleep_ns)
+{
+	bool slept = sleep_ns > SLEEP_LEAST_NS && sleep_ns > 3 * book->idle.value, often = task->naps >= NAPS_OFTEN;
+
+	if (task->returned)
+		task->naps = (uint8_t)(task->naps - task->naps / 8 + (slept ? 31 : 0));
+	return slept && (often || sleep_ns >= NAP_MOST_NS);
+}
+
 static void call_feed(struct untraced *book, struct untraced_task *task, const struct event_call *call,
 		      enum sys_call_id id, int err)
 {
@@ -251,7 +259,7 @@ static void call_feed(struct untraced *book, struct untraced_task *task, const s
 		untraced_learn(book, task, id, call, err);
 	before_ns = task->at.ns;
 	if (task->returned)
-		judge_call(book, task, call, id);
+		judge_call(book, task, call, id, err);
 	sleep_ns = task->sleep_ns;
 	if (sleep_ns > (double)call->duration_ns)
 		sleep_ns = (double)call->duration_ns;
@@ -260,7 +268,7 @@ static void call_feed(struct untraced *book, struct untraced_task *task, const s
 	if (reaped) {
 		set_to(task, reaped);
 		(void)map_remove(&book->ended, (uint64_t)call->ret);
-	} else if (sleep_ns > SLEEP_LEAST_NS && sleep_ns > 3 * book->idle.value) {
+	} else if (has_slept(book, task, sleep_ns) || (sleep_ns > 0 && ends_by_time(id, call, err))) {
 		slept(book, task, call, id, err, sleep_ns);
 	}
 	if (task->returned) {
@@ -316,6 +324,11 @@ static void fork_feed(struct untraced *book, const struct event_fork *fork)
 
 	if (!fork->followed)
 		return;
+	/* Stops cost more from now on: a tree is not on our CPU alone. */
+	if (book->tasks.used == 1) {
+		untraced_mean_forget(&book->run);
+		untraced_mean_forget(&book->idle);
+	}
 	/* The parent may move when the table grows. */
 	child = task_make(book, fork->child_tid);
 	if (!child)

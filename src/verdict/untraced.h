@@ -52,11 +52,12 @@ struct untraced_task {
 	uint64_t end_ns; /* real time of its last sign of life */
 	uint64_t enter_ns; /* of the present call, from its clock */
 	double sleep_ns; /* in the call whose record comes next */
-	double sample_run_ns, sample_idle_ns; /* of a sampled call */
+	double sample_run_ns; /* of a sampled call */
 	struct time_account call; /* of the call whose record comes next, and what was before it */
 	double stretch_ns, stretch_stops; /* of all that */
 	uint32_t tid;
 	uint8_t last_at; /* enum event_clock_at of the last clock */
+	uint8_t naps; /* how often it slept of late: 0 never, 248 always */
 	bool clocked, returned, sampled, entered;
 };
 
@@ -81,7 +82,7 @@ struct untraced {
 	double more_ns; /* the stop at enter costs more than the one at return */
 	float call_samples[UNTRACED_RESERVOIR], gap_samples[UNTRACED_RESERVOIR];
 	uint32_t call_count, gap_count;
-	uint32_t steady; /* samples of calls whose price is known well */
+	uint32_t since_steady; /* samples since that of a call whose cost is known well */
 	uint32_t far_off; /* samples in a row that did not fit */
 	uint64_t sampled[PROBE_COUNT]; /* which calls the samples are of */
 	double work_ns, work_stops; /* all tasks: CPU time and the calls in it */
