@@ -76,7 +76,7 @@ static uint32_t cp_letters(const char *word)
 
 void probe_read_command(struct probe_group *group, const struct model_process *process)
 {
-	static const char *const scanners[] = { "getcap", "getfattr", "getfacl" };
+	static const char *const scanners[] = { "getcap", "getfattr", "getfacl", "setfacl" };
 	const char *base = rule_base_name(process->exe->path), *word = process->argv;
 	const char *end = word ? word + process->argv_bytes : NULL;
 	bool tar = strcmp(base, "tar") == 0, cp = strcmp(base, "cp") == 0;
