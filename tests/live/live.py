@@ -112,12 +112,13 @@ class Report:
         return re.findall(r"^\s*\d+\. ([a-z-]+)\s+(certain|likely|by-design)", self.text, re.M)
 
 
-def syscull(argv, cwd, options=(), before=(), env=None, **more):
-    """Runs a command under us: (completed process, report)."""
+def syscull(argv, cwd, options=(), before=(), env=None, results=None, **more):
+    """Runs a command under us: (completed process, report).  results: a file for the same as JSON."""
     path = os.path.join(cwd, "report.txt")
     if os.path.exists(path):
         os.unlink(path)
-    done = subprocess.run([*before, SYSCULL, "run", "-v", "--color", "never", "-o", path, *options, "--", *argv],
+    out = ["--format", f"text={path}", "--format", f"json={results}"] if results else ["-o", path]
+    done = subprocess.run([*before, SYSCULL, "run", "-v", "--color", "never", *out, *options, "--", *argv],
                           cwd=cwd, env=env or clean_env(), stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False, **more)
     return done, read_report(path)

@@ -4,10 +4,13 @@
 
 usage: rows.py RULE [NEED]
 
-Only rows that need NEED are run, or, without it, those that need nothing.
-SYSCULL_VICTIMS is where the victims are, by the name victim-NAME.
+RULE may be a group, innocent-NAME.  Only rows that need NEED are run, or,
+without it, those that need nothing.  SYSCULL_VICTIMS is where the victims are,
+by the name victim-NAME.
 """
+import json
 import os
+import random
 import re
 import shlex
 import shutil
@@ -45,26 +48,81 @@ def command_of(row):
     return variables, words
 
 
-def judge(row, report):
+def make_repo(path):
+    """A repository of 1,000 files with one commit and a staged change."""
+    git = ["git", "-C", path, "-c", "user.name=n", "-c", "user.email=n@localhost"]
+    files = os.path.join(path, "files")
+    os.makedirs(files)
+    for i in range(1000):
+        write(os.path.join(files, f"f{i}"), f"{i}\n")
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "first"]):
+        subprocess.run([*git, *words], env=live.clean_env(GIT_CONFIG_GLOBAL="/dev/null"), check=True)
+    write(os.path.join(files, "f1"), "changed\n")
+    subprocess.run([*git, "add", "."], env=live.clean_env(GIT_CONFIG_GLOBAL="/dev/null"), check=True)
+
+
+def write(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
+def make_random(path):
+    with open(path, "wb") as file:
+        file.write(random.Random(1).randbytes(1000000))
+
+
+INSERTS = "".join(f"insert into t values('row {i}');\n" for i in range(200))
+# What the words of a command can name besides d1k.
+THINGS = {
+    "n5k": lambda path: write(path, "".join(f"{i}\n" for i in range(1, 5001))),
+    "big.bin": make_random,
+    "gone": lambda path: shutil.copytree(os.path.join(os.path.dirname(path), "d1k"), path),
+    "few.mk": lambda path: write(path, "all: a b c\na:\n\t@true\nb:\n\t@true; true\nc: a\n\t@:\n"),
+    "one.sql": lambda path: write(path, f"create table t(a);\nbegin;\n{INSERTS}commit;\n"),
+    "repo": make_repo,
+}
+
+
+def set_up(row, cwd):
+    for name, make in THINGS.items():
+        path = os.path.join(cwd, name)
+        if re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w.-])", row["command"]) and not os.path.exists(path):
+            make(path)
+
+
+def allowed(row):
+    """{(rule, tier): worth} of what else may fire."""
+    if row["also"] == "-":
+        return {}
+    entries = [entry.split("/") for entry in row["also"].split(",")]
+    return {(rule, tier): worth for rule, tier, worth in entries}
+
+
+def judge(row, report, findings):
     bad = []
-    found = report.findings()
-    if row["must"] == "silent":
-        if any(rule == row["rule"] for rule, _ in found):
-            bad.append("flagged")
-    else:
+    own = [f for f in findings if f["rule"] == row["rule"] and not f["information"]]
+    if row["must"] != "silent":
         _, tier, calls = row["must"].split()
-        tiers = [t for rule, t in found if rule == row["rule"]]
+        tiers = [f["tier"] for f in own]
         if tier not in tiers:
             bad.append(f"no {tier} finding" + (f", but {tiers}" if tiers else ""))
         elif max(report.wasted(row["rule"])) < int(calls):
             bad.append(f"{report.wasted(row['rule'])} calls, not {calls}")
-    allowed = {row["rule"], *row["also"].split(",")}
-    bad += [f"{rule} fires too" for rule, _ in found if rule not in allowed]
-    worth = report.worth()
-    if row["worth"] == "yes" and worth == 0:
-        bad.append(NOT_WORTH)
-    if row["worth"] == "no" and worth > 0 and row["also"] == "-":
-        bad.append(WORTH)
+        if row["worth"] == "yes" and not any(f["worth"] for f in own):
+            bad.append(NOT_WORTH)
+        if row["worth"] == "no" and any(f["worth"] for f in own):
+            bad.append(WORTH)
+    also = allowed(row)
+    for finding in findings:
+        tier = "information" if finding["information"] else finding["tier"]
+        worth = "yes" if finding["worth"] else "no"
+        if row["must"] != "silent" and finding in own:
+            continue
+        expected = also.get((finding["rule"], tier))
+        if expected is None:
+            bad.append(f"{finding['rule']}/{tier}/{worth} fires, {finding['exe']}")
+        elif expected not in (worth, "any"):
+            bad.append(WORTH if finding["worth"] else NOT_WORTH)
     if not report.closed:
         bad.append("books are not closed")
     return bad
@@ -80,9 +138,17 @@ def run(row, cwd):
     before = ["unshare", "-m", "sh", "-c", RAMFS, "sh"] if row["needs"] == "mount" else []
     # What is worth fixing hangs on times, which a busy machine spoils: what
     # the row says must hold in one of three runs, all else in the first.
+    results = os.path.join(cwd, "report.json")
     for _ in range(3):
-        done, report = live.syscull(words, cwd, before=before, env=live.clean_env(**variables))
-        bad = judge(row, report)
+        set_up(row, cwd)
+        done, report = live.syscull(words, cwd, before=before, env=live.clean_env(**variables), results=results)
+        try:
+            with open(results, encoding="utf-8") as file:
+                findings = json.load(file)["findings"]
+            os.unlink(results)
+            bad = judge(row, report, findings)
+        except (OSError, ValueError, KeyError) as error:
+            bad = [f"no results: {error!r}"]
         if not bad or not set(bad) <= {NOT_WORTH, WORTH}:
             break
     if done.returncode != 0:
