@@ -22,6 +22,7 @@ struct fds_run {
 	uint32_t hints;
 	uint32_t method;
 	uint64_t calls;
+	enum { FDS_WIDE_UNKNOWN, FDS_WIDE_YES, FDS_WIDE_NO } wide; /* the system's own business */
 };
 
 /* Takes the caller's options, which may be NULL; 0, -EINVAL or -E2BIG. */

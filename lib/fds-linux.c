@@ -71,6 +71,20 @@ int syscull__fds_one(struct fds_run *run, int fd, enum fds_do what)
 }
 
 /*
+ * Emulators in user mode copy sets of 1,024 bits, and end the process at a
+ * larger number.  They are known by not having robust lists.
+ */
+static bool wide_sets(struct fds_run *run)
+{
+	void *head = NULL;
+	size_t length = 0;
+
+	if (run->wide == FDS_WIDE_UNKNOWN)
+		run->wide = CALL(run, SYS_get_robust_list, 0L, &head, &length) == -ENOSYS ? FDS_WIDE_NO : FDS_WIDE_YES;
+	return run->wide == FDS_WIDE_YES;
+}
+
+/*
  * select(2) looks at no bit beyond the table: for a number that is not open it
  * answers EBADF within the table, and 0 beyond.  bits: zeros, of more than
  * `fd` bits; left as they were.  1 within, 0 beyond, negative: refused.
@@ -84,6 +98,8 @@ static int within(struct fds_run *run, unsigned char *bits, int fd)
 
 	if (syscull__fds_is_open(run, fd))
 		return 1;
+	if (fd >= 1024 && !wide_sets(run))
+		return -ENOSYS;
 	*word = 1UL << ((unsigned int)fd % (8 * sizeof(long)));
 #ifdef SYS_select
 	{
@@ -108,7 +124,6 @@ static int within(struct fds_run *run, unsigned char *bits, int fd)
 
 int syscull__fds_larger(struct fds_run *run, int slots)
 {
-	/* The machine's emulator in user mode has sets of 1,024: the usual question is not larger than that. */
 	if (slots < 1024) {
 		uint64_t few[1024 / 64] = { 0 };
 

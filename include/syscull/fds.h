@@ -98,10 +98,11 @@ struct syscull_fds_options {
  * Cost: one close_range(2) for each gap between the kept numbers; before that,
  * to know a sparse table, fcntl(2) and pselect6(2) (select(2) on x86-64) once,
  * left out with SYSCULL_FDS_HINT_SMALL.  A table of more than 1,024 slots is
- * also asked for its count (newfstatat(2)) and once more for its size; a
- * sparse one is closed by its list: openat(2), fstatfs(2), fstat(2),
- * newfstatat(2), getdents64(2) twice, one close(2) for each descriptor and one
- * for the list.  The exact numbers of every way are in syscull_fds(3).
+ * also asked for its count (newfstatat(2)) and once more for its size, with a
+ * get_robust_list(2) before that, which tells emulators.  A sparse one is then
+ * closed by its list: openat(2), fstatfs(2), fstat(2), newfstatat(2),
+ * getdents64(2) twice, one close(2) for each descriptor and one for the list.
+ * The exact numbers of every way are in syscull_fds(3).
  */
 int syscull_fds_close(int from, const int *keep, size_t keep_count, struct syscull_fds_options *options);
 
@@ -128,8 +129,8 @@ int syscull_fds_cloexec(int from, const int *keep, size_t keep_count, struct sys
  * Safety: any thread, async-signal-safe, safe in a vfork child.
  * Cost: openat, fstatfs, fstat, newfstatat and close of the list in /proc, and
  * getdents64(2) twice up to 128 descriptors; beyond that once, and lseek(2)
- * and getdents64(2) for each doubling and halving that finds the end.  With SYSCULL_FDS_BOUND: 2 per doubling of the table from 64 slots
- * and 3 more.
+ * and getdents64(2) for each doubling and halving that finds the end.  With SYSCULL_FDS_BOUND: 2 per doubling of the
+ * table from 64 slots and 4 more.
  */
 int syscull_fds_highest(struct syscull_fds_options *options, int *ret_fd);
 

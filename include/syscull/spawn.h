@@ -14,6 +14,8 @@
 #ifndef SYSCULL_SPAWN_H
 #define SYSCULL_SPAWN_H
 
+#include "syscull/fds.h"
+
 #include <signal.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -21,6 +21,8 @@ TESTS = {
     "mark": (["costs-mark.c"], []),
     "lines": (["lines/test-lines.c", "lines/fake-reads.c"], ["-Wl,--wrap=syscall,--wrap=getauxval"]),
     "proc": (["lines/test-proc.c", "lines/fake-reads.c"], ["-Wl,--wrap=syscall,--wrap=getauxval"]),
+    "fds": (["fds/test-fds.c"], []),
+    "spawn": (["fds/test-spawn.c"], ["-pthread"]),
 }
 
 

@@ -7,7 +7,6 @@
 
 #include "table.h"
 
-#include <linux/io_uring.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
@@ -230,7 +229,7 @@ static void lowered_limit(void)
 
 static void kinds(void)
 {
-	struct io_uring_params params;
+	unsigned char params[256];
 	int pair[2], made = 3;
 
 	table_clear(3, limit);
@@ -245,8 +244,8 @@ static void kinds(void)
 	made += 10 - 1;
 	if (syscall(434, getpid(), 0) >= 0) /* pidfd_open */
 		made++;
-	memset(&params, 0, sizeof params);
-	if (syscall(425, 4, &params) >= 0) /* io_uring_setup */
+	memset(params, 0, sizeof params);
+	if (syscall(425, 4, params) >= 0) /* io_uring_setup */
 		made++;
 	CHECK(made >= 12);
 	/* Most of these come marked, which is looked at too. */
@@ -464,10 +463,11 @@ int main(void)
 		SKIP("no more than %d descriptors may be open", limit);
 	for (size_t i = 0; i < sizeof sweeps / sizeof sweeps[0]; i++)
 		for (way = 0; way < WAYS; way++)
-			for (marks = 0; marks < 2; marks++)
+			/* Without wide sets nothing but /proc tells the size of a large table. */
+			for (marks = 0; marks < 2 && !(way == BY_LOOP && table_emulated()); marks++)
 				table_case(sweeps[i].name, sweeps[i].run);
 	for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++)
-		for (way = 0; way < WAYS; way++)
+		for (way = 0; way < WAYS && !table_emulated(); way++)
 			table_case(questions[i].name, questions[i].run);
 	table_case("arguments", wrong_arguments);
 	table_case("unshared", unshared);
