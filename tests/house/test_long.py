@@ -93,7 +93,8 @@ assert status == 0 and "flaky: sometimes: ok / did not run, traced did not run" 
 status, said = shard(tests=TESTS + "; echo looks-up ${UNDER:-ok}")
 assert status == 0 and "not judged: looks-up: untraced ok, traced us: it looks for a tracer" in said, said
 
-fails("differs: looks-up: untraced ok, traced worse", tests=TESTS + "; if [ \"$UNDER\" ]; then echo looks-up worse; else echo looks-up ok; fi")
+fails("differs: looks-up: untraced ok, traced worse",
+      tests=TESTS + "; if [ \"$UNDER\" ]; then echo looks-up worse; else echo looks-up ok; fi")
 
 status, said = shard(OFFLINE="1")
 assert status == 77 and said == "skipped: no network\n", said
@@ -111,11 +112,13 @@ with tempfile.TemporaryDirectory() as top:
             with open(os.path.join(top, "tests/long", name), "w", encoding="utf-8") as file:
                 file.write("#!/bin/sh\n" + text + "\n")
             os.chmod(os.path.join(top, "tests/long", name), 0o755)
-        run = subprocess.run([os.path.join(top, "tools/check-long"), *names], text=True, capture_output=True, check=False)
+        run = subprocess.run([os.path.join(top, "tools/check-long"), *names], text=True, capture_output=True,
+                             check=False)
         with open(os.path.join(top, "docs/check-long.md"), encoding="utf-8") as file:
             return run.returncode, run.stdout.splitlines()[-1], file.read()
 
-    status, last, page = check_long(one="echo 'flaky: x'; echo '3 the same'", two="echo 'differs: y'; echo '1 differs'; exit 1")
+    status, last, page = check_long(one="echo 'flaky: x'; echo '3 the same'",
+                                    two="echo 'differs: y'; echo '1 differs'; exit 1")
     assert (status, last) == (1, "1 passed, 1 failed, 0 skipped"), (status, last)
     assert re.search(r"^\| one \| passed \| \d{4}-\d\d-\d\d \| \d+ \| 3 the same \|$", page, re.M), page
     assert re.search(r"^\| two \| failed \| .* 1 differs \|$", page, re.M), page
