@@ -2,9 +2,13 @@
 #include "cmd/signals.h"
 
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/time.h>
 
+#include "base/clock.h"
+
 #define TICK_US 100000
+#define TWICE_NS UINT64_C(500000000)
 
 /* TERM, HUP, USR1 and USR2 are for the command and are handed on.  A
  * terminal sends INT and QUIT to the whole group: the command has them. */
@@ -19,7 +23,8 @@ static sigset_t mask_before;
 static struct itimerval timer_before;
 static bool is_attached;
 static volatile sig_atomic_t pending[FORWARDED];
-static volatile sig_atomic_t interrupts;
+static volatile sig_atomic_t interrupts, let_go;
+static uint64_t interrupt_ns; /* only the handler uses it */
 static volatile sig_atomic_t interrupted_by;
 
 static void on_signal(int signal, siginfo_t *info, void *context)
@@ -32,9 +37,17 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 	}
 	/* Nothing is handed on to what we attached to: TERM and HUP end the
 	 * watching, as INT does. */
-	if (signal == SIGINT || signal == SIGQUIT || (is_attached && (signal == SIGTERM || signal == SIGHUP))) {
-		interrupts++;
+	if (is_attached ? signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP
+			: signal == SIGINT) {
+		uint64_t now_ns = clock_now_ns();
+
+		/* A program that lives with interrupts, a shell or an
+		 * interpreter say, gets many in its life. */
+		interrupts = now_ns - interrupt_ns < TWICE_NS ? interrupts + 1 : 1;
+		interrupt_ns = now_ns;
 		interrupted_by = signal;
+		if (interrupts >= (is_attached ? 1 : 2))
+			let_go = 1;
 	}
 }
 
@@ -97,7 +110,7 @@ int signals_next_forward(void)
 
 bool signals_let_go(void)
 {
-	return interrupts >= (is_attached ? 1 : 2);
+	return let_go != 0;
 }
 
 int signals_interrupt(void)

@@ -19,8 +19,8 @@ void signals_give_back(void);
 
 /* The next signal to hand on to the command, 0 none. */
 int signals_next_forward(void);
-/* True once INT came often enough to let go: the second time for a command
- * that we launched, the first time when attached. */
+/* True once INT came often enough to let go: twice within half a second for a
+ * command that we launched, once when attached. */
 bool signals_let_go(void);
 /* An INT or QUIT that ended the watching, 0 none. */
 int signals_interrupt(void);
