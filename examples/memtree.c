@@ -37,6 +37,7 @@ struct program {
 	uint32_t *first; /* where the brothers below a place begin in sorted */
 	uint32_t kernel;
 	uint32_t by_smaps;
+	bool rooted;
 };
 
 static int read_usage(struct program *program, int process, struct usage *usage)
@@ -279,7 +280,8 @@ static void show_notes(const struct program *program)
 	show_note(program->kernel, "kernel thread", "left out");
 	show_note(denied, "process", "of other people: PSS, swap and the like are missing in the sums");
 	show_note(program->by_smaps, "process", "summed from smaps: this kernel has no smaps_rollup");
-	show_note(program->tree.gone, "process", "ended meanwhile");
+	if (!program->rooted)
+		show_note(program->tree.gone, "process", "ended meanwhile");
 }
 
 static int run(struct program *program, pid_t root)
@@ -291,6 +293,7 @@ static int run(struct program *program, pid_t root)
 	memset(&options, 0, sizeof options);
 	options.size = sizeof options;
 	options.root = root;
+	program->rooted = root != 0;
 	options.visit = visit;
 	options.context = program;
 	if (result == 0)
