@@ -48,6 +48,8 @@ void shapes_init(struct model *model)
 	effects_fd(model->shapes);
 	effects_task(model->shapes);
 	effects_memory(model->shapes);
+	effects_sigmask(model->shapes);
+	positions_init(model);
 	changes_init(model);
 }
 
@@ -97,14 +99,14 @@ static const struct model_path *resolve(struct model *model, const struct task *
 	struct resolved *out = &model->paths[which];
 	const struct event_item *item = event_item_arg(&call->head, SYS_ITEM_PATH, (unsigned)path_arg);
 	const char *text = item ? event_item_data(item) : NULL;
-	const struct file *dir = NULL;
+	struct file *dir = NULL;
 	int32_t dirfd = dir_arg >= 0 ? (int32_t)call->args[dir_arg] : AT_FDCWD;
 
 	if (dirfd != AT_FDCWD)
 		dir = table_lookup(task->table, dirfd, enter_ns);
 	if (!item || item->bytes == 0 || *text == '\0') {
 		if (dir && dir_arg >= 0 && (item || call->args[path_arg] == 0))
-			*ret_file = &dir->pub;
+			*ret_file = file_view(model, dir);
 		return NULL;
 	}
 	if (through_fd(task, enter_ns, item, out))
@@ -123,8 +125,13 @@ static const struct model_path *resolve(struct model *model, const struct task *
  * opened anything. */
 static void go_blind(struct model *model, struct task *task)
 {
-	if (task->table && task->table->live > 0)
-		table_forget(model, task->table);
+	if (task->table) {
+		table_untold(task->table);
+		table_outside(task->table, true);
+		if (task->table->live > 0)
+			table_forget(model, task->table);
+	}
+	sigmask_forget(task);
 	if (task->dirs)
 		(void)dirs_set_cwd(task->dirs, NULL, 0, 0);
 }
@@ -154,12 +161,12 @@ int call_feed(struct model *model, struct task *task, const struct event_call *c
 		return 0;
 	}
 	if (shape->fd >= 0) {
-		const struct file *file = table_lookup(task->table, (int32_t)call->args[shape->fd], enter_ns);
+		struct file *file = table_lookup(task->table, (int32_t)call->args[shape->fd], enter_ns);
 
-		view->file = file ? &file->pub : NULL;
+		view->file = file ? file_view(model, file) : NULL;
 		if (shape->fd2 >= 0) {
 			file = table_lookup(task->table, (int32_t)call->args[shape->fd2], enter_ns);
-			view->file2 = file ? &file->pub : NULL;
+			view->file2 = file ? file_view(model, file) : NULL;
 		}
 	}
 	if (shape->path >= 0) {
@@ -168,6 +175,8 @@ int call_feed(struct model *model, struct task *task, const struct event_call *c
 			view->path2 =
 				resolve(model, task, call, 1, shape->path2, shape->dirfd2, enter_ns, &view->file2);
 	}
+	if (shape->moves)
+		positions_feed(model, task, call, view, shape->moves);
 	/* What did not return may have been done all the same. */
 	if (shape->changes && (call->ret >= 0 || (call->head.flags & UNRETURNED)))
 		changes_feed(model, call, view, shape->changes);

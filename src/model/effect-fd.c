@@ -18,6 +18,7 @@
 #define RANGE_CLOEXEC 4u
 #define SECCOMP_FILTER 1u
 #define SECCOMP_LISTENER 8u
+#define MESSAGE_CTRUNC 8u
 #define MESSAGE_CLOEXEC 0x40000000u
 #define PIDFD_FLAG UINT64_C(0x1000)
 #define DUPFD_CLOEXEC 1030u
@@ -82,7 +83,7 @@ static struct file *make(struct model *model, struct task *task, const struct ev
 	if (!file) {
 		*ret_error = model->stats.files >= model->limits.files ? 0 : -ENOMEM;
 	} else {
-		file->pub.mode = mode;
+		file_set_mode(file, mode);
 		file->pub.open_flags = flags;
 	}
 	if (table_install(model, task->table, (uint32_t)fd, file, call_end(call), cloexec) < 0) {
@@ -99,7 +100,7 @@ static int name(struct model *model, struct file *file, const char *path, size_t
 
 static int effect_open(struct model *model, struct task *task, const struct event_call *call, struct model_view *view)
 {
-	const struct item_open_how *how;
+	const struct item_open_how *how = NULL;
 	uint64_t flags = 0;
 	struct file *file;
 	int error = 0;
@@ -116,6 +117,9 @@ static int effect_open(struct model *model, struct task *task, const struct even
 	if (!file)
 		return error;
 	view->made = &file->pub;
+	file->flags_known = view->id != CALL_openat2 || how;
+	/* O_APPEND goes to the end with the first write, not before. */
+	position_start(model, file, flags & O_PATH ? -1 : 0);
 	/* A temporary file has no name of its own. */
 	if (view->path && view->path->absolute && (flags & O_TMPFILE) != O_TMPFILE)
 		error = name(model, file, view->path->text, view->path->bytes, model->paths[0].physical);
@@ -152,9 +156,18 @@ static int effect_make(struct model *model, struct task *task, const struct even
 	if (!returns_fd(call, view->id))
 		return 0;
 	file = make(model, task, call, call->ret, maker->mode, 0, cloexec, &error);
+	if (view->id == CALL_io_uring_setup && task->table)
+		table_untold(task->table);
+	if (view->id == CALL_pidfd_getfd)
+		files_taken(model);
 	if (!file)
 		return error;
 	view->made = &file->pub;
+	if (view->id == CALL_open_by_handle_at)
+		file->pub.open_flags = (uint32_t)call->args[2];
+	file->flags_known = view->id == CALL_open_by_handle_at || view->id == CALL_memfd_create;
+	if (view->id != CALL_pidfd_getfd)
+		position_start(model, file, file->flags_known && !(file->pub.open_flags & O_PATH) ? 0 : -1);
 	if (maker->path)
 		return name(model, file, maker->path, strlen(maker->path), 0);
 	if (view->path && view->path->absolute)
@@ -168,7 +181,7 @@ static int effect_pair(struct model *model, struct task *task, const struct even
 	bool pipes = view->id != CALL_socketpair;
 	bool cloexec = view->id != CALL_pipe && (call->args[1] & O_CLOEXEC);
 	uint32_t mode = pipes ? S_IFIFO | 0600 : S_IFSOCK | 0777;
-	struct file *file;
+	struct file *file, *other;
 	int32_t fds[2];
 	int error = 0;
 
@@ -177,34 +190,85 @@ static int effect_pair(struct model *model, struct task *task, const struct even
 	memcpy(fds, event_item_data(item), sizeof(fds));
 	file = make(model, task, call, fds[0], mode, pipes ? O_RDONLY : O_RDWR, cloexec, &error);
 	view->made = file ? &file->pub : NULL;
-	file = make(model, task, call, fds[1], mode, pipes ? O_WRONLY : O_RDWR, cloexec, &error);
-	view->made2 = file ? &file->pub : NULL;
+	other = make(model, task, call, fds[1], mode, pipes ? O_WRONLY : O_RDWR, cloexec, &error);
+	view->made2 = other ? &other->pub : NULL;
+	if (file && other && !pipes) {
+		file->peer = other;
+		file->peer_id = other->pub.id;
+		other->peer = file;
+		other->peer_id = file->pub.id;
+	}
+	return error;
+}
+
+/* The descriptors of one message. */
+static int receive(struct model *model, struct task *task, const struct event_call *call, struct model_view *view,
+		   const struct event_item *item)
+{
+	uint64_t flags = call->args[view->id == CALL_recvmmsg ? 3 : 2];
+	bool cloexec = flags & MESSAGE_CLOEXEC, peek = flags & MESSAGE_PEEK;
+	struct file *socket = (struct file *)(uintptr_t)view->file;
+	const struct message *message = rights_received(model, socket, call, item->bytes / 4, peek);
+	const char *data = event_item_data(item);
+	int error = 0;
+
+	for (uint32_t i = 0; i < item->bytes / 4; i++) {
+		struct file *file = message && i < MODEL_RIGHTS_MAX ? message->files[i] : NULL;
+		int32_t fd;
+
+		memcpy(&fd, data + i * 4, 4);
+		if (file && task->table && fd >= 0) {
+			file->refs++;
+			file->pub.offset_shared = true;
+			if (table_install(model, task->table, (uint32_t)fd, file, call_end(call), cloexec) < 0)
+				error = -ENOMEM;
+			continue;
+		}
+		file = make(model, task, call, fd, 0, 0, cloexec, &error);
+		if (!file)
+			continue;
+		file_outside(file);
+		if (!view->made)
+			view->made = &file->pub;
+	}
+	if (message && !peek)
+		rights_taken(model, message);
 	return error;
 }
 
 static int effect_receive(struct model *model, struct task *task, const struct event_call *call,
 			  struct model_view *view)
 {
-	bool cloexec = call->args[view->id == CALL_recvmmsg ? 3 : 2] & MESSAGE_CLOEXEC;
+	const struct item_msg *msg = EVENT_ITEM_AS(struct item_msg, event_item(&call->head, SYS_ITEM_MSG));
+	bool peek = call->args[view->id == CALL_recvmmsg ? 3 : 2] & MESSAGE_PEEK;
+	struct file *socket = (struct file *)(uintptr_t)view->file;
 	const struct event_item *item = NULL;
+	bool any = false;
 	int error = 0;
 
 	while ((item = event_item_next(&call->head, item))) {
-		const char *data = event_item_data(item);
+		int r;
 
 		if (item->type != SYS_ITEM_RIGHTS)
 			continue;
-		for (uint32_t at = 0; at + 4 <= item->bytes; at += 4) {
-			struct file *file;
-			int32_t fd;
-
-			memcpy(&fd, data + at, 4);
-			file = make(model, task, call, fd, 0, 0, cloexec, &error);
-			if (!view->made && file)
-				view->made = &file->pub;
-		}
+		any = true;
+		r = receive(model, task, call, view, item);
+		error = r < 0 ? r : error;
 	}
+	if (!socket || !socket->peer_id || peek || call->ret <= 0)
+		return error;
+	if (any && call_end(call) > socket->moved_ns)
+		socket->moved_ns = call_end(call);
+	/* Without the flags nobody knows whether descriptors were cut off. */
+	if (!any && (view->id == CALL_recvmmsg || !msg || (msg->flags & MESSAGE_CTRUNC)))
+		rights_plain(model, socket, call);
 	return error;
+}
+
+static int effect_send(struct model *model, struct task *task, const struct event_call *call, struct model_view *view)
+{
+	rights_sent(model, task, call, view);
+	return 0;
 }
 
 /* CLONE_PIDFD */
@@ -270,6 +334,8 @@ static int effect_fcntl(struct model *model, struct task *task, const struct eve
 		file->pub.open_flags = (file->pub.open_flags & ~settable) | ((uint32_t)call->args[2] & settable);
 	else if (command == F_GETFL)
 		file->pub.open_flags = (uint32_t)call->ret | (file->pub.open_flags & O_CLOEXEC);
+	if (command == F_GETFL)
+		file->flags_known = true;
 	return 0;
 }
 
@@ -303,7 +369,9 @@ int task_unshare_files(struct model *model, struct task *task)
 
 	if (!task->table || task->table->refs == 1)
 		return 0;
-	own = table_copy(model, task->table);
+	own = table_copy(model, task->table, false);
+	if (!own)
+		table_outside(task->table, false);
 	table_unref(model, task->table);
 	task->table = own;
 	return own ? 0 : model_no_memory(model);
@@ -334,13 +402,14 @@ static int effect_stat(struct model *model, struct task *task, const struct even
 		file->ino = stat->ino;
 	}
 	if ((stat->mask & (STATX_TYPE | STATX_MODE)) == (STATX_TYPE | STATX_MODE))
-		file->mode = stat->mode;
+		file_set_mode((struct file *)(void *)file, stat->mode);
 	return 0;
 }
 
 /* A descriptor that was open when we came, or told again at exec. */
 int fd_feed(struct model *model, struct task *task, const struct event_fd *event)
 {
+	static const char ring[] = "anon_inode:[io_uring]";
 	const struct slot *slot;
 	struct file *file;
 	bool cloexec = event->flags & O_CLOEXEC;
@@ -358,6 +427,8 @@ int fd_feed(struct model *model, struct task *task, const struct event_fd *event
 	file = slot ? slot->file : NULL;
 	if (!file || (file->pub.ino && event->ino && (file->pub.ino != event->ino || file->pub.dev != event->dev))) {
 		file = file_new(model, CALL_unknown, event->head.time_ns);
+		if (file)
+			file_outside(file);
 		if (!file && model->stats.files < model->limits.files)
 			r = -ENOMEM;
 		/* Open for as long as anybody knows. */
@@ -367,12 +438,18 @@ int fd_feed(struct model *model, struct task *task, const struct event_fd *event
 			return r;
 	}
 	file->pub.open_flags = event->flags;
+	file->flags_known = event->flags || event->offset >= 0;
 	if (event->ino) {
 		file->pub.dev = event->dev;
 		file->pub.ino = event->ino;
 	}
 	if (event->mode)
-		file->pub.mode = event->mode;
+		file_set_mode(file, event->mode);
+	if (event->flags & O_PATH)
+		file_untold(file);
+	position_tell(model, file, event->offset, event->head.time_ns);
+	if (path && bytes == sizeof(ring) - 1 && memcmp(path, ring, bytes) == 0)
+		table_untold(task->table);
 	if (path && bytes > 0)
 		r = name(model, file, path, bytes, (uint32_t)bytes);
 	return r;
@@ -392,6 +469,7 @@ void effects_fd(struct call_shape *shapes)
 	for (size_t i = 0; i < sizeof(stats) / sizeof(stats[0]); i++)
 		shapes[stats[i]].effect = effect_stat;
 	shapes[CALL_pipe].effect = shapes[CALL_pipe2].effect = shapes[CALL_socketpair].effect = effect_pair;
+	shapes[CALL_sendmsg].effect = shapes[CALL_sendmmsg].effect = effect_send;
 	shapes[CALL_recvmsg].effect = shapes[CALL_recvmmsg].effect = effect_receive;
 	shapes[CALL_clone].effect = shapes[CALL_clone3].effect = effect_clone;
 	shapes[CALL_dup].effect = shapes[CALL_dup2].effect = shapes[CALL_dup3].effect = effect_dup;

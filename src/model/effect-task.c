@@ -3,6 +3,7 @@
  * What calls do to the calling task itself: directories, namespaces, ids and
  * limits.  Where the outcome cannot be told from the call, it is unknown.
  */
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -127,27 +128,43 @@ static int effect_set_ids(struct model *model, struct task *task, const struct e
 	return 0;
 }
 
+/* Limits of another process were set: no record of its own will tell. */
+static void rlimit_of_other(struct model *model, struct task *task, uint32_t pid)
+{
+	struct task **other = map_get(&model->tasks, pid);
+
+	/* A number of a pid namespace may be anybody's, even the caller's. */
+	(other ? (*other)->proc : task->proc)->image->pub.nofile_known = false;
+}
+
 static int effect_rlimit(struct model *model, struct task *task, const struct event_call *call, struct model_view *view)
 {
 	bool prlimit = view->id == CALL_prlimit64;
-	const struct event_item *item = NULL;
+	bool sets = prlimit ? call->args[2] != 0 : view->id == CALL_setrlimit;
+	uint32_t pid = prlimit ? (uint32_t)call->args[0] : 0;
 	struct model_process *process = view->process;
+	const struct item_rlimit *limit;
+	struct task **self;
 
-	if (call->args[prlimit ? 1 : 0] != RLIMIT_NOFILE)
+	if ((uint32_t)call->args[prlimit ? 1 : 0] != RLIMIT_NOFILE)
 		return 0;
-	if (prlimit && call->args[0] != 0 && call->args[0] != process->pid)
+	/* When the old limit could not be stored, the new one was in force by then. */
+	if (call->ret < 0 && !(prlimit && sets && view->err == EFAULT && call->args[3]))
 		return 0;
-	/* prlimit64 has both, the new one first; what was set counts. */
-	while ((item = event_item_next(&call->head, item))) {
-		const struct item_rlimit *limit = EVENT_ITEM_AS(struct item_rlimit, item);
-
-		if (item->type != SYS_ITEM_RLIMIT || !limit)
-			continue;
+	self = pid ? map_get(&model->tasks, pid) : NULL;
+	if (pid && pid != process->pid && (!self || (*self)->proc != task->proc)) {
+		if (sets)
+			rlimit_of_other(model, task, pid);
+		return 0;
+	}
+	limit = EVENT_ITEM_AS(struct item_rlimit,
+			      event_item_arg(&call->head, SYS_ITEM_RLIMIT, prlimit ? (sets ? 2 : 3) : 1));
+	if (limit && call->ret == 0) {
 		process->nofile_known = true;
 		process->nofile_soft = limit->soft;
 		process->nofile_hard = limit->hard;
-		if (item->arg == 2)
-			break;
+	} else if (sets) {
+		process->nofile_known = false;
 	}
 	return 0;
 }
@@ -169,4 +186,5 @@ void effects_task(struct call_shape *shapes)
 	shapes[CALL_getrlimit].effect = effect_rlimit;
 	shapes[CALL_setrlimit].effect = effect_rlimit;
 	shapes[CALL_prlimit64].effect = effect_rlimit;
+	shapes[CALL_prlimit64].on_error = true;
 }

@@ -25,6 +25,8 @@ struct file *file_new(struct model *model, enum sys_call_id made_by, uint64_t no
 	file->pub.id = ++model->next_file_id;
 	file->pub.made_by = made_by;
 	file->pub.opened_ns = now_ns;
+	file->pub.offset = file->position = -1;
+	file->outside = file->pub.offset_shared = model->taken;
 	file->refs = 1;
 	return file;
 }
@@ -48,8 +50,14 @@ int file_set_path(struct file *file, const char *path, size_t bytes, uint32_t ph
 
 void file_unref(struct model *model, struct file *file)
 {
-	if (!file || --file->refs > 0)
+	if (!file)
 		return;
+	if (--file->refs > 0) {
+		/* One descriptor is left, so one process. */
+		if (file->refs == 1)
+			file->pub.offset_shared = file->outside;
+		return;
+	}
 	file->next = model->graves;
 	model->graves = file;
 }
@@ -60,6 +68,8 @@ void files_bury(struct model *model)
 		struct file *file = model->graves;
 
 		model->graves = file->next;
+		if (file->peer || file->peer_id)
+			rights_bury(model, file);
 		free(file->pub.path);
 		free(file);
 		model->stats.files--;

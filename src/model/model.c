@@ -65,6 +65,7 @@ void model_free(struct model *model)
 	if (!model)
 		return;
 	tasks_done(model);
+	rights_done(model);
 	files_bury(model);
 	mounts_done(model);
 	images_done(model);
@@ -72,13 +73,14 @@ void model_free(struct model *model)
 	free(model);
 }
 
-static int limits_feed(struct task *task, const struct event_limits *event)
+static int limits_feed(const struct model *model, struct task *task, const struct event_limits *event)
 {
 	struct model_process *process = &task->proc->image->pub;
 
 	process->nofile_known = true;
 	process->nofile_soft = event->nofile_soft;
 	process->nofile_hard = event->nofile_hard;
+	sigmask_tell(model, task, event->sigmask);
 	return 0;
 }
 
@@ -169,9 +171,10 @@ int model_feed(struct model *model, const struct event_head *head, struct model_
 		else if (head->type == EVENT_IDS)
 			r = ids_feed(task, (const struct event_ids *)(const void *)head);
 		else
-			r = limits_feed(task, (const struct event_limits *)(const void *)head);
+			r = limits_feed(model, task, (const struct event_limits *)(const void *)head);
 		return r < 0 ? r : error;
 	case EVENT_LOST:
+		model->lost++;
 		model->changes.all = ++model->changes.now;
 		break;
 	case EVENT_CALL:

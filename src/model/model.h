@@ -76,6 +76,8 @@ struct model_file {
 	uint32_t open_flags; /* O_… */
 	enum sys_call_id made_by; /* CALL_unknown: was there before us */
 	uint64_t opened_ns;
+	int64_t offset; /* before the call; -1 unknown, or there is none */
+	bool offset_shared; /* another process may have it too, and may move it */
 };
 
 /* A path resolved against cwd or dirfd, lexically ("." and "//" removed,
@@ -150,6 +152,18 @@ const struct model_mount *model_mount_of(struct model *model, const struct model
 
 /* The number of calls that were fed so far. */
 uint64_t model_now(const struct model *model);
+
+/*
+ * The signals that the task blocks (bit N-1 is signal N) before and after its
+ * call of this view.  Needs the item SIGSET, which a rule that asks declares.
+ * A handler's own mask shows when the handler asks for the old one; behind
+ * rt_sigreturn it is unknown until a call tells.
+ */
+struct model_sigmask {
+	bool before_known, after_known;
+	uint64_t before, after;
+};
+struct model_sigmask model_sigmask(const struct model *model, const struct model_view *view);
 
 /*
  * The invalidation clock: the number of the last call in the tree that may

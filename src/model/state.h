@@ -18,10 +18,25 @@
 /* Descriptors below this lie in an array, the others in a map. */
 #define MODEL_NEAR_FDS 1024
 
+/* Messages with descriptors under way that the model follows. */
+#define MODEL_MESSAGES_MAX 16
+/* Descriptors of one message; of longer ones all are unknown. */
+#define MODEL_RIGHTS_MAX 16
+
 struct file {
 	struct model_file pub; /* first */
 	uint32_t refs;
 	uint32_t physical; /* leading bytes of the path that hold no links */
+	int64_t position; /* after the last call, -1 unknown */
+	uint64_t moved_ns; /* when the last call that moved it, or told it, was over; of a socket, that received */
+	uint32_t lost; /* model.lost when the position was known last */
+	bool placeless; /* has no position, or one that cannot be followed */
+	bool flags_known; /* open_flags are what they are */
+	bool outside; /* somebody whom we do not see may have it */
+	/* Sockets: */
+	uint64_t sent_ns, plain_ns; /* when the last call was over that sent descriptors, that read without them */
+	uint64_t peer_id; /* the other end of a socketpair; 0 unknown, or messages cannot be told apart any more */
+	struct file *peer; /* NULL when it is gone */
 	struct file *next; /* in model.graves */
 };
 
@@ -43,6 +58,8 @@ struct table {
 	uint32_t room; /* of `near` */
 	uint32_t live; /* slots with a file */
 	uint32_t ended_at; /* ring position */
+	bool spread; /* more than one process has the table */
+	bool untold; /* io_uring moves positions without calls */
 	struct slot *near;
 	struct map far;
 	struct ended *ended; /* MODEL_ENDED_MAX, made when first needed */
@@ -118,6 +135,10 @@ struct task {
 	struct proc *proc; /* never NULL */
 	struct table *table;
 	struct dirs *dirs;
+	uint64_t mask, mask_was; /* blocked signals now, and before the call of mask_call */
+	uint64_t mask_call; /* changes.now of the last call that told of them; 0 none */
+	uint32_t mask_lost; /* model.lost when they were known last */
+	bool mask_known, mask_was_known;
 };
 
 struct resolved {
@@ -133,7 +154,28 @@ struct call_shape {
 	bool on_error; /* the effect wants failed calls too */
 	uint8_t changes; /* changes.c's own: what it may change */
 	uint8_t row; /* of effect-fd.c's list of makers */
+	uint8_t moves; /* position.c's own: how it moves positions */
 	int (*effect)(struct model *model, struct task *task, const struct event_call *call, struct model_view *view);
+};
+
+/* A message with descriptors that was sent and not yet received, or, when
+ * `early`, one whose receiver came first. */
+struct message {
+	uint64_t from; /* id of the socket */
+	uint32_t count;
+	bool early;
+	uint8_t end; /* rights.c's own: what the socket is */
+	struct file *files[MODEL_RIGHTS_MAX]; /* NULL: unknown */
+};
+
+/* In the order of sending. */
+struct messages {
+	uint32_t used; /* of `at`: those on socketpairs */
+	struct message at[MODEL_MESSAGES_MAX];
+	/* On other sockets one message at a time, as nobody knows who is at the other end. */
+	struct message loose;
+	uint64_t loose_early_ns; /* end of the last receipt of which nothing was known */
+	bool loose_used, loose_lost;
 };
 
 /* Numbers of calls, by the hash of the object. */
@@ -170,6 +212,9 @@ struct model {
 	uint64_t next_file_id, next_image_id;
 	struct model_stats stats;
 
+	uint32_t lost; /* grows when calls may have been missed */
+	bool taken; /* pidfd_getfd was seen: anybody may have anything */
+	struct messages messages;
 	struct changes changes;
 	struct call_shape shapes[CALL_COUNT];
 	struct resolved paths[2];
@@ -215,7 +260,12 @@ void files_bury(struct model *model);
 
 /* table.c */
 struct table *table_new(void);
-struct table *table_copy(struct model *model, const struct table *from);
+/* spread: for another process. */
+struct table *table_copy(struct model *model, const struct table *from, bool spread);
+/* Somebody whom we do not see has what is in it, now or, with `for_good`, also later. */
+void table_outside(struct table *table, bool for_good);
+/* Positions of what is in it, now and later, cannot be followed. */
+void table_untold(struct table *table);
 void table_unref(struct model *model, struct table *table);
 struct slot *table_slot(const struct table *table, uint32_t fd);
 struct file *table_lookup(const struct table *table, int64_t fd, uint64_t enter_ns);
@@ -228,6 +278,46 @@ void table_close_range(struct model *model, struct table *table, uint32_t first,
 		       uint64_t enter_ns, uint64_t end_ns);
 void table_exec(struct model *model, struct table *table, uint64_t now_ns);
 void table_forget(struct model *model, struct table *table);
+
+/* position.c: where files stand */
+#define MESSAGE_PEEK 2u
+void positions_init(struct model *model);
+void positions_feed(struct model *model, struct task *task, const struct event_call *call, struct model_view *view, uint32_t moves);
+/* Of a new file; -1: it has none. */
+void position_start(struct model *model, struct file *file, int64_t position);
+void position_tell(struct model *model, struct file *file, int64_t position, uint64_t now_ns);
+void file_set_mode(struct file *file, uint32_t mode);
+void file_outside(struct file *file);
+void file_untold(struct file *file);
+/* pidfd_getfd */
+void files_taken(struct model *model);
+
+/* The file as a view shows it. */
+static inline struct model_file *file_view(const struct model *model, struct file *file)
+{
+	file->pub.offset = file->lost == model->lost ? file->position : -1;
+	return &file->pub;
+}
+
+/* rights.c: descriptors on their way through sockets */
+void rights_sent(struct model *model, struct task *task, const struct event_call *call, const struct model_view *view);
+/* The message that came in through a socket, NULL unknown.  Its files stay
+ * its own; rights_taken ends it, unless it was only looked at. */
+const struct message *rights_received(struct model *model, struct file *socket, const struct event_call *call,
+				      uint32_t count, bool peek);
+void rights_taken(struct model *model, const struct message *message);
+/* Data was read in a way that loses descriptors, if there were any. */
+void rights_plain(struct model *model, struct file *socket, const struct event_call *call);
+/* Nothing more can be told about this pair. */
+void rights_lost(struct model *model, struct file *socket);
+void rights_bury(struct model *model, struct file *socket);
+void rights_done(struct model *model);
+
+/* sigmask.c */
+void effects_sigmask(struct call_shape *shapes);
+void sigmask_tell(const struct model *model, struct task *task, uint64_t mask);
+void sigmask_forget(struct task *task);
+void sigmask_inherit(struct task *to, const struct task *from);
 
 /* path.c */
 struct dirs *dirs_new(void);

@@ -71,13 +71,15 @@ static struct slot *slot_next(const struct table *table, size_t *iter, uint32_t 
 	}
 }
 
-struct table *table_copy(struct model *model, const struct table *from)
+struct table *table_copy(struct model *model, const struct table *from, bool spread)
 {
 	struct table *table = table_new();
 	struct slot *slot;
 	size_t iter = 0;
 	uint32_t fd;
 
+	if (table)
+		table->untold = from->untold;
 	while (table && (slot = slot_next(from, &iter, &fd))) {
 		struct slot *to = slot_make(table, fd);
 
@@ -87,9 +89,32 @@ struct table *table_copy(struct model *model, const struct table *from)
 		}
 		*to = *slot;
 		to->file->refs++;
+		to->file->pub.offset_shared |= spread;
 		table->live++;
 	}
 	return table;
+}
+
+void table_outside(struct table *table, bool for_good)
+{
+	struct slot *slot;
+	size_t iter = 0;
+	uint32_t fd;
+
+	while (!table->spread && table->live > 0 && (slot = slot_next(table, &iter, &fd)))
+		file_outside(slot->file);
+	table->spread |= for_good;
+}
+
+void table_untold(struct table *table)
+{
+	struct slot *slot;
+	size_t iter = 0;
+	uint32_t fd;
+
+	while (!table->untold && table->live > 0 && (slot = slot_next(table, &iter, &fd)))
+		file_untold(slot->file);
+	table->untold = true;
 }
 
 void table_forget(struct model *model, struct table *table)
@@ -190,15 +215,21 @@ int table_install(struct model *model, struct table *table, uint32_t fd, struct 
 	if (!file)
 		return 0;
 	if (table->live >= model->limits.fds) {
+		file_untold(file);
 		file_unref(model, file);
 		return model_lose(model, "descriptors");
 	}
 	slot = slot_make(table, fd);
 	if (!slot) {
+		file_untold(file);
 		file_unref(model, file);
 		return model_no_memory(model);
 	}
 	*slot = (struct slot){ .file = file, .ret_ns = ret_ns, .cloexec = cloexec };
+	if (table->spread)
+		file_outside(file);
+	if (table->untold)
+		file_untold(file);
 	table->live++;
 	return 0;
 }
@@ -238,4 +269,5 @@ void table_exec(struct model *model, struct table *table, uint64_t now_ns)
 		if (slot->cloexec)
 			slot_end(model, table, fd, slot, now_ns);
 	}
+	table->spread = table->untold = false;
 }

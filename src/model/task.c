@@ -224,13 +224,18 @@ int task_start(struct model *model, const struct event_task *event, struct model
 static int share_at_fork(struct model *model, const struct task *parent, struct task *child, uint64_t flags)
 {
 	if (!(flags & CLONE_FILES))
-		child->table = parent->table ? table_copy(model, parent->table) : NULL;
+		child->table = parent->table ? table_copy(model, parent->table, !(flags & CLONE_THREAD)) : NULL;
 	else if ((child->table = parent->table))
 		child->table->refs++;
+	if (child->table && (flags & CLONE_FILES) && !(flags & CLONE_THREAD))
+		table_outside(child->table, true);
+	sigmask_inherit(child, parent);
 	if (!(flags & CLONE_FS))
 		child->dirs = parent->dirs ? dirs_copy(parent->dirs) : NULL;
 	else if ((child->dirs = parent->dirs))
 		child->dirs->refs++;
+	if (parent->table && !child->table)
+		table_outside(parent->table, false);
 	if ((parent->table && !child->table) || (parent->dirs && !child->dirs))
 		return model_no_memory(model);
 	return 0;
@@ -310,26 +315,41 @@ static int fork_process(struct model *model, const struct event_fork *event, str
 	return r < 0 ? r : error;
 }
 
+static int fork_thread(struct model *model, const struct event_fork *event, struct task *parent,
+		       struct model_view *view)
+{
+	struct task *task = task_by_tid(model, event->child_tid);
+	int error = 0;
+
+	/* One whose first call came before this record is known already. */
+	if (task && task->proc == parent->proc) {
+		sigmask_inherit(task, parent);
+		return 0;
+	}
+	end_lost(model, event->child_tid, event->head.time_ns, view);
+	task = task_new(model, event->child_tid, parent->proc, &error);
+	return task ? share_at_fork(model, parent, task, event->clone_flags) : error;
+}
+
 int task_fork(struct model *model, const struct event_fork *event, struct model_view *view)
 {
 	int error = 0;
 	struct task *parent = task_of(model, &event->head, &error);
-	struct task *task;
 
 	view->process = &parent->proc->image->pub;
-	if (error < 0 || !event->followed || parent == &model->stranger || event->child_tid == event->head.tid)
+	if (error < 0 || parent == &model->stranger || event->child_tid == event->head.tid)
 		return error;
-	if (!(event->clone_flags & CLONE_THREAD) && event->child_tid == event->child_pid &&
-	    event->child_pid != parent->proc->pid)
-		return fork_process(model, event, parent, view);
-
-	/* A thread.  One whose first call came before this record is known already. */
-	task = task_by_tid(model, event->child_tid);
-	if (task && task->proc == parent->proc)
-		return 0;
-	end_lost(model, event->child_tid, event->head.time_ns, view);
-	task = task_new(model, event->child_tid, parent->proc, &error);
-	return task ? share_at_fork(model, parent, task, event->clone_flags) : error;
+	if (!event->followed)
+		;
+	else if (!(event->clone_flags & CLONE_THREAD) && event->child_tid == event->child_pid &&
+		 event->child_pid != parent->proc->pid)
+		error = fork_process(model, event, parent, view);
+	else
+		error = fork_thread(model, event, parent, view);
+	/* It lives all the same. */
+	if (parent->table && (!event->followed || !task_by_tid(model, event->child_tid)))
+		table_outside(parent->table, event->clone_flags & CLONE_FILES);
+	return error;
 }
 
 /* Only the caller of execve is left, under the tid of the leader. */
@@ -339,8 +359,11 @@ static struct task *exec_survivor(struct model *model, const struct event_exec *
 	struct task **other;
 	size_t iter = 0;
 
-	if (!task || task->proc->pid != event->head.pid)
+	if (!task || task->proc->pid != event->head.pid) {
 		task = task_of(model, &event->head, ret_error);
+		if (event->former_tid != event->head.tid)
+			sigmask_forget(task);
+	}
 	if (task == &model->stranger)
 		return task;
 	while (task->proc->tasks > 1 && (other = map_next(&model->tasks, &iter, NULL))) {
@@ -410,8 +433,10 @@ int task_exec(struct model *model, const struct event_exec *event, struct model_
 	mm_unref(proc->mm);
 	proc->mm = mm_new();
 	if (task->table && task->table->refs > 1) {
-		struct table *own = table_copy(model, task->table);
+		struct table *own = table_copy(model, task->table, true);
 
+		if (!own)
+			table_outside(task->table, false);
 		table_unref(model, task->table);
 		task->table = own;
 	}
@@ -432,6 +457,8 @@ int task_exit(struct model *model, const struct event_exit *event, struct model_
 	/* The leader's pid lives on in the thread that called execve. */
 	if (event->how == EVENT_EXIT_REPLACED && task->proc->tasks == 1)
 		return 0;
+	if (task->table && (event->how == EVENT_EXIT_LET_GO || event->how == EVENT_EXIT_LOST))
+		table_outside(task->table, task->table->refs > 1);
 	task_end(model, task, event->head.time_ns, event->how, event->status, view);
 	return 0;
 }

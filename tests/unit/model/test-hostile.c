@@ -21,6 +21,14 @@ static const char script[] =
 	"1 renameat2(3, \"../a\", 4, \"./b\", 0) = 0\n1 recvmsg(3, {rights=[8 9]}, 0) = 1\n4 close_range(0, 100, 4) = "
 	"0\n"
 	"exec 1 /bin/x from=2\n1 prlimit64(0, RLIMIT_NOFILE, {soft=1 hard=2}, NULL) = 0\n1 i386:6(3) = 0\n"
+	"1 socketpair(1, 1, 0, [10, 11]) = 0\nfork 1 5\n1 open(\"f\", O_RDWR) = 12\n5 open(\"g\", O_RDWR) = 12\n"
+	"1 sendmsg(10, {rights=[12 10]}, 0) = 1\n5 recvmsg(11, {rights=[9 8]}, 0) = 1\n5 read(9, _, 9) = 5\n"
+	"1 sendmsg(10, {rights=[12]}, 0) = 1\n5 recvmsg(11, {rights=[9]}, 2) = 1\n5 read(11, _, 9) = 5\n"
+	"1 socket(1, 1, 0) = 13\n5 accept(7, NULL, NULL) = 13\n1 sendmsg(13, {rights=[11 12]}, 0) = 1\n"
+	"5 recvmsg(13, {rights=[6 7]}, 0) = 1\n1 lseek(12, 5, SEEK_SET) = 5\n5 sendfile(12, 6, NULL, 9) = 9\n"
+	"5 copy_file_range(12, NULL, 12, NULL, 9, 0) = 9\n5 preadv2(12, {count=1 total=1}, 1, -1, -1, 0) = 1\n"
+	"5 rt_sigprocmask(SIG_BLOCK, [1], [2], 8) = 0\n5 rt_sigreturn() = 0\n5 pidfd_getfd(3, 4, 0) = 14\n"
+	"1 sendmmsg(10, {messages=1 rights=[12]}, 1, 0) = 1\n5 io_uring_setup(1, _) = 15\nexit 5 let-go\n"
 	"ids 1 uid=4\nlimits 1 nofile=1:2\nexit 3 0\nexit 4 SIGKILL\n1 clone(0x1000, NULL, [6], NULL, 0) = 9\nexit 1 "
 	"0\n";
 

@@ -146,6 +146,45 @@ static void test_ids_and_limits(void **state)
 	stream_done(&s);
 }
 
+static void test_limits(void **state)
+{
+	struct stream s = { 0 };
+
+	stream_feed(&s, "task 100 exe=/bin/x\nlimits 100 nofile=10:20\nfork 100 200\nthread 100 101\n"
+			"101 setrlimit(RLIMIT_NOFILE, {soft=5 hard=6}) = -1 EPERM\n");
+	assert_int_equal(s.last.process->nofile_soft, 10);
+	/* By one's own number, or that of a thread; both the new one and the old one are told. */
+	stream_feed(&s, "101 prlimit64(100, RLIMIT_NOFILE, {soft=7 hard=8}, {soft=10 hard=20}) = 0\n");
+	assert_int_equal(s.last.process->nofile_soft, 7);
+	stream_feed(&s, "100 prlimit64(101, RLIMIT_NOFILE, {soft=6 hard=8}, NULL) = 0\n");
+	assert_int_equal(s.last.process->nofile_soft, 6);
+	/* Another's: asked for, then set. */
+	stream_feed(&s, "100 prlimit64(200, RLIMIT_NOFILE, NULL, {soft=10 hard=20}) = 0\n200 getpid() = 200\n");
+	assert_true(s.last.process->nofile_known);
+	stream_feed(&s, "100 prlimit64(200, RLIMIT_NOFILE, {soft=1 hard=1}, NULL) = -1 EPERM\n"
+			"100 prlimit64(200, RLIMIT_CORE, {soft=1 hard=1}, NULL) = 0\n200 getpid() = 200\n");
+	assert_true(s.last.process->nofile_known);
+	stream_feed(&s, "100 prlimit64(200, RLIMIT_NOFILE, {soft=1 hard=1}, NULL) = 0\n100 getpid() = 100\n");
+	assert_int_equal(s.last.process->nofile_soft, 6);
+	stream_feed(&s, "200 getpid() = 200\n");
+	assert_false(s.last.process->nofile_known);
+	stream_feed(&s, "200 getrlimit(RLIMIT_NOFILE, {soft=1 hard=1}) = 0\n");
+	assert_int_equal(s.last.process->nofile_soft, 1);
+	/* A number that means nobody here may be the caller's in its namespace. */
+	stream_feed(&s, "200 prlimit64(1, RLIMIT_NOFILE, NULL, {soft=9 hard=9}) = 0\n");
+	assert_int_equal(s.last.process->nofile_soft, 1);
+	stream_feed(&s, "200 prlimit64(1, RLIMIT_NOFILE, {soft=9 hard=9}, NULL) = 0\n");
+	assert_false(s.last.process->nofile_known);
+	/* Set to what nobody read. */
+	stream_feed(&s, "100 setrlimit(RLIMIT_NOFILE, ?) = 0\n");
+	assert_false(s.last.process->nofile_known);
+	stream_feed(&s, "100 setrlimit(RLIMIT_NOFILE, {soft=3 hard=4}) = 0\n");
+	assert_true(s.last.process->nofile_known && s.last.process->nofile_hard == 4);
+	stream_feed(&s, "100 prlimit64(0, RLIMIT_NOFILE, {soft=2 hard=4}, ?) = -1 EFAULT\n");
+	assert_false(s.last.process->nofile_known);
+	stream_done(&s);
+}
+
 static void test_marks_do_not_count(void **state)
 {
 	struct stream s = { 0 };
@@ -239,11 +278,17 @@ static void test_two_million_paths(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_unknown_caller),	   cmocka_unit_test(test_images),
-		cmocka_unit_test(test_launched),	   cmocka_unit_test(test_threads),
-		cmocka_unit_test(test_pid_without_end),	   cmocka_unit_test(test_ids_and_limits),
-		cmocka_unit_test(test_marks_do_not_count), cmocka_unit_test(test_images_are_folded),
-		cmocka_unit_test(test_other_limits),	   cmocka_unit_test(test_two_million_paths),
+		cmocka_unit_test(test_unknown_caller),
+		cmocka_unit_test(test_images),
+		cmocka_unit_test(test_launched),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_pid_without_end),
+		cmocka_unit_test(test_ids_and_limits),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_marks_do_not_count),
+		cmocka_unit_test(test_images_are_folded),
+		cmocka_unit_test(test_other_limits),
+		cmocka_unit_test(test_two_million_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
