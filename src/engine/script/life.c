@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Lines about the lives of tasks: fork, exec, exit.
+ * Lines about the lives of tasks: fork, exec, exit, clock.
  */
 #include <errno.h>
 #include <sched.h>
@@ -138,5 +138,50 @@ int script_exit_line(struct scan *scan)
 		script->exit.status = fixed.how == EVENT_EXIT_STATUS ? (int)fixed.status : 0;
 		script->exit.signal = fixed.how == EVENT_EXIT_SIGNAL ? (int)fixed.status : 0;
 	}
+	return script_end(scan);
+}
+
+/* clock TID [at=enter|return|other] [run=TIME] [queue=TIME] [turns=N] [wall=TIME] [stops=N] [late=TIME] */
+int script_clock_line(struct scan *scan)
+{
+	static const char *const ats[] = {
+		[EVENT_CLOCK_ENTER] = "enter", [EVENT_CLOCK_RETURN] = "return", [EVENT_CLOCK_OTHER] = "other"
+	};
+	struct event_clock *event;
+	struct event_clock values = { .at = EVENT_CLOCK_OTHER };
+	uint32_t tid;
+	int r = script_scan_id(scan, &tid);
+
+	while (r == 0 && !scan_done(scan)) {
+		if (scan_literal(scan, "at=")) {
+			uint32_t at = 0;
+
+			while (at < 3 && !scan_literal(scan, ats[at]))
+				at++;
+			values.at = at;
+			r = at < 3 ? 0 : scan_fail(scan, "enter, return or other");
+		} else if (scan_literal(scan, "run=")) {
+			r = scan_time(scan, &values.run_ns);
+		} else if (scan_literal(scan, "queue=")) {
+			r = scan_time(scan, &values.queue_ns);
+		} else if (scan_literal(scan, "turns=")) {
+			r = scan_number(scan, &values.turns);
+		} else if (scan_literal(scan, "wall=")) {
+			r = scan_time(scan, &values.wall_ns);
+		} else if (scan_literal(scan, "stops=")) {
+			r = scan_number(scan, &values.stops);
+		} else if (scan_literal(scan, "late=")) {
+			r = scan_time(scan, &values.late_ns);
+		} else {
+			r = scan_fail(scan, "at=, run=, queue=, turns=, wall=, stops= or late=");
+		}
+	}
+	if (r < 0)
+		return r;
+	event = script_begin(scan, EVENT_CLOCK, tid);
+	if (!event)
+		return script_no_memory(scan);
+	values.head = event->head;
+	*event = values;
 	return script_end(scan);
 }

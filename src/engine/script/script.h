@@ -104,6 +104,7 @@ int script_env_item(struct scan *scan, const struct buf *env);
 int script_fork_line(struct scan *scan, uint64_t flags);
 int script_exec_line(struct scan *scan);
 int script_exit_line(struct scan *scan);
+int script_clock_line(struct scan *scan);
 
 /* mount.c */
 int script_mount_line(struct scan *scan);

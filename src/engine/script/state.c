@@ -385,11 +385,13 @@ int state_line(struct scan *scan, const char *word, size_t bytes)
 		return ids_line(scan);
 	if (IS("limits"))
 		return limits_line(scan);
+	if (IS("clock"))
+		return script_clock_line(scan);
 	if (IS("lost"))
 		return lost_line(scan);
 #undef IS
 	scan->at = word;
 	return scan_fail(scan,
 			 "a tid and a call, or task, dirs, env, fd, mount, map, fork, vfork, thread, exec, exit, ids, "
-			 "limits, lost or repeat");
+			 "limits, clock, lost or repeat");
 }

@@ -188,6 +188,7 @@ static void test_state_lines(void **state)
 	const struct event_fork *forked;
 	const struct event_exec *exec;
 	const struct event_exit *gone;
+	const struct event_clock *clock;
 	struct engine_stats stats;
 	struct engine_exit how;
 
@@ -195,6 +196,7 @@ static void test_state_lines(void **state)
 	      "fd 100 1 /dev/null mode=020666 dev=0:5 ino=3 flags=O_WRONLY offset=9\n"
 	      "map 100 7f00-8000 r-x 10 \"/lib/l c.so\"\nthread 100 102\n102 gettid() = 102\nfork 102 101 CLONE_FS\n"
 	      "exec 101 /bin/true \"true x\" from=103 secure TZ=UTC\nexit 101 SIGSEGV run=1ms user=2us gaps=3\n"
+	      "clock 100\nclock 100 at=return run=1ms queue=2us turns=3 wall=4us stops=5 late=6us\n"
 	      "fork 100 104 unfollowed\nids 100 uid=5 gid=6 fsgid=7\nlimits 100 nofile=1:2 mask=0x10\nexit 100 4\n",
 	      NULL);
 	task = next(EVENT_TASK);
@@ -230,6 +232,11 @@ static void test_state_lines(void **state)
 	gone = next(EVENT_EXIT);
 	assert_true(gone->how == EVENT_EXIT_SIGNAL && gone->status == 11 && gone->run_ns == 1000000);
 	assert_true(gone->user_ns == 2000 && gone->user_gaps == 3);
+	clock = next(EVENT_CLOCK);
+	assert_true(clock->head.pid == 100 && clock->at == EVENT_CLOCK_OTHER && clock->run_ns == 0);
+	clock = next(EVENT_CLOCK);
+	assert_true(clock->at == EVENT_CLOCK_RETURN && clock->run_ns == 1000000 && clock->queue_ns == 2000);
+	assert_true(clock->turns == 3 && clock->wall_ns == 4000 && clock->stops == 5 && clock->late_ns == 6000);
 	assert_false(((const struct event_fork *)next(EVENT_FORK))->followed);
 	assert_int_equal(((const struct event_ids *)next(EVENT_IDS))->fsgid, 7);
 	assert_int_equal(((const struct event_limits *)next(EVENT_LIMITS))->nofile_hard, 2);
@@ -314,6 +321,8 @@ static void test_refused(void **state)
 		{ "1 read(0, {a=1}, 1) = 0\n", "t:1: expected a number or '_'" },
 		{ "1 close(99999999999999999999) = 0\n", "t:1: expected a number of at most 64 bits" },
 		{ "task 1 exec=/bin/ls\n", "t:1: expected pid=, ppid=, exe=" },
+		{ "clock 1 at=exit\n", "t:1: expected enter, return or other" },
+		{ "clock 1 runs=1ms\n", "t:1: expected at=, run=" },
 		{ "map 1 10-20 rx 0 /a\n", "t:1: expected permissions" },
 		{ "repeat 2 i {\n1 getpid() = 1\n", "t:1: expected '}' somewhere behind this repeat" },
 		{ "}\n", "t:1: expected no '}': nothing is repeated here" },
