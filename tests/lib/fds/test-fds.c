@@ -121,7 +121,7 @@ static void full(void)
 		table_open(fd);
 	from = 3;
 	/* The list needs a number and marking frees none. */
-	if (way == BY_LIST && marks)
+	if (marks && (way == BY_LIST || table_emulated()))
 		return;
 	sweep_and_compare();
 }
