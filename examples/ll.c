@@ -183,31 +183,21 @@ static void ask_attributes(struct entry *entry, int dirfd, const char *dir)
 
 static void read_target(struct entry *entry, int dirfd, const char *dir)
 {
-	size_t room = entry->stx.stx_size > 0 && entry->stx.stx_size < PATH_MAX ? entry->stx.stx_size + 1 : PATH_MAX;
+	/* st_size is not to be relied on: procfs says 64, and some file systems nothing. */
+	char buffer[PATH_MAX];
 	struct statx target;
-	ssize_t length;
+	ssize_t length = readlinkat(dirfd, entry->name, buffer, sizeof buffer);
 
-	entry->link = malloc(room + 1);
-	if (entry->link == NULL)
-		out_of_memory();
-	length = readlinkat(dirfd, entry->name, entry->link, room);
-	/* It was replaced by a longer one. */
-	if (length == (ssize_t)room && room < PATH_MAX) {
-		free(entry->link);
-		entry->stx.stx_size = 0;
-		read_target(entry, dirfd, dir);
-		return;
-	}
 	if (length < 0) {
 		char *path = join(dir, entry->name);
 
 		complain("cannot read symbolic link ", path, errno, dirfd == AT_FDCWD);
 		free(path);
-		free(entry->link);
-		entry->link = NULL;
 		return;
 	}
-	entry->link[length] = '\0';
+	entry->link = strndup(buffer, (size_t)length);
+	if (entry->link == NULL)
+		out_of_memory();
 	if (print_options.color && colors_want_links() &&
 	    statx(dirfd, entry->name, AT_NO_AUTOMOUNT, STATX_TYPE | STATX_MODE, &target) == 0) {
 		entry->link_ok = true;
@@ -266,16 +256,13 @@ static void print_total(const struct entries *entries)
 
 static void list_directory(const char *path, bool argument, bool title)
 {
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	DIR *stream = fd >= 0 ? fdopendir(fd) : NULL;
+	DIR *stream = opendir(path);
 	struct entries entries = { 0 };
 	static bool again;
 	struct dirent *one;
 
 	if (stream == NULL) {
 		complain("cannot open directory ", path, errno, argument);
-		if (fd >= 0)
-			(void)close(fd);
 		return;
 	}
 	if (title) {
@@ -291,7 +278,7 @@ static void list_directory(const char *path, bool argument, bool title)
 	if (errno != 0)
 		complain("reading directory ", path, errno, argument);
 	for (size_t i = 0; i < entries.count; i++)
-		(void)look_at(&entries.list[i], fd, path);
+		(void)look_at(&entries.list[i], dirfd(stream), path);
 	(void)closedir(stream);
 	entries_sort(&entries);
 	if (options.recurse)
@@ -403,6 +390,8 @@ int main(int argc, char **argv)
 	if (memo == NULL)
 		out_of_memory();
 	(void)setvbuf(stdout, NULL, _IOFBF, 65536);
+	/* A complaint is one write, not one for each of its pieces. */
+	(void)setvbuf(stderr, NULL, _IOLBF, 4096);
 	print_options.color = print_options.color && colors_init();
 	print_init(&print_options);
 	paths = optind < argc ? argv + optind : nowhere;
