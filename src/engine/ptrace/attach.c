@@ -21,6 +21,15 @@
 
 #define ROUNDS_MAX 100
 
+/* A thread that ends is refused as if by right until it is gone. */
+static bool has_ended(pid_t tid)
+{
+	unsigned flags;
+	char state;
+
+	return !refusal_task_state(tid, &state, &flags) || state == 'Z' || state == 'X';
+}
+
 static int seize(struct engine_pt *e, pid_t pid, pid_t tid, struct error *err)
 {
 	struct task *task;
@@ -28,8 +37,8 @@ static int seize(struct engine_pt *e, pid_t pid, pid_t tid, struct error *err)
 	if (ptrace(PTRACE_SEIZE, tid, NULL, OPTIONS) != 0) {
 		int code = errno;
 
-		if (code == ESRCH && tid != pid)
-			return 0; /* a thread that ended meanwhile */
+		if (tid != pid && (code == ESRCH || (code == EPERM && has_ended(tid))))
+			return 0;
 		if (code == EPERM || code == EACCES || code == ENOSYS) {
 			struct refusal refusal;
 
@@ -66,8 +75,7 @@ static int seize_new(struct engine_pt *e, pid_t pid, struct error *err)
 	proc_path(path, pid, "task");
 	dir = opendir(path);
 	if (!dir)
-		return error_set(err, errno, "cannot attach to %d: %s", (int)pid,
-				 errno == ENOENT ? "no such process" : strerror(errno));
+		return error_errno(err, errno == ENOENT ? ESRCH : errno, "cannot attach to %d", (int)pid);
 	while (r >= 0 && (entry = readdir(dir))) {
 		long tid = strtol(entry->d_name, NULL, 10);
 

@@ -29,6 +29,10 @@
 	"docker run --cap-add=SYS_PTRACE, podman run --cap-add=SYS_PTRACE, Kubernetes securityContext: " \
 	"{capabilities: {add: [SYS_PTRACE]}}"
 
+/* PF_KTHREAD of the kernel's flags, which /proc shows. */
+#define KERNEL_THREAD 0x00200000u
+#define CAPABILITY_PTRACE 19
+
 #define SET(member, ...) ((void)snprintf((member), sizeof(member), __VA_ARGS__))
 
 /* The beginning of a small file; without memory of our own. */
@@ -69,6 +73,58 @@ static long status_number(pid_t pid, const char *field)
 	return line ? strtol(line + strlen(field), NULL, 10) : -1;
 }
 
+bool refusal_task_state(pid_t tid, char *ret_state, unsigned *ret_flags)
+{
+	char path[64], text[1024];
+	const char *behind;
+
+	(void)snprintf(path, sizeof path, "/proc/%d/stat", (int)tid);
+	if (!read_small(path, text, sizeof text))
+		return false;
+	/* A name may hold blanks and brackets: the last one ends it. */
+	behind = strrchr(text, ')');
+	return behind && sscanf(behind + 1, " %c %*d %*d %*d %*d %*d %u", ret_state, ret_flags) == 2;
+}
+
+static bool can_trace_all(void)
+{
+	char text[4096];
+	const char *line;
+
+	if (!read_small("/proc/self/status", text, sizeof text))
+		return false;
+	line = strstr(text, "\nCapEff:");
+	return line && (strtoull(line + strlen("\nCapEff:"), NULL, 16) >> CAPABILITY_PTRACE & 1);
+}
+
+/* What no tracer can have.  These are told by the kernel before any right is
+ * looked at, so nothing that grants rights helps. */
+static bool by_kind(struct refusal *ret, pid_t pid)
+{
+	unsigned flags = 0;
+	char state = '\0';
+
+	if (pid == getpid()) {
+		SET(ret->why, "that is syscull itself");
+		SET(ret->brief, "a process cannot trace itself: name another");
+	} else if (!refusal_task_state(pid, &state, &flags)) {
+		return false;
+	} else if (flags & KERNEL_THREAD) {
+		SET(ret->why, "it is a thread of the kernel");
+		SET(ret->brief, "it makes no system calls: there is nothing to watch");
+	} else if (state == 'Z' && status_number(pid, "\nThreads:") > 1) {
+		SET(ret->why, "its first thread has ended");
+		SET(ret->brief, "a process is watched from its first thread on: start it with syscull run");
+	} else if (state == 'Z' || state == 'X') {
+		SET(ret->why, "it has ended");
+		SET(ret->brief, "what is left (a zombie) waits for its parent, process %ld",
+		    status_number(pid, "\nPPid:"));
+	} else {
+		return false;
+	}
+	return true;
+}
+
 static bool by_tracer(struct refusal *ret, pid_t pid)
 {
 	/* A tracer that follows children got hold of ours first. */
@@ -78,6 +134,17 @@ static bool by_tracer(struct refusal *ret, pid_t pid)
 		return false;
 	SET(ret->why, "another tracer, process %ld, holds %s", tracer, pid ? "it" : "this tree");
 	SET(ret->brief, "a process has one tracer: end the other, or run outside of it");
+	return true;
+}
+
+/* All rights are there, and still it was refused. */
+static bool by_guard(struct refusal *ret, pid_t pid, bool filtered)
+{
+	if (filtered || !can_trace_all())
+		return false;
+	SET(ret->why, "it is protected: a security module, or a user namespace that is not ours, forbids it%s",
+	    pid == 1 ? " for process 1" : "");
+	SET(ret->brief, "no capability is missing here; cat /sys/kernel/security/lsm names the modules");
 	return true;
 }
 
@@ -105,14 +172,24 @@ static bool by_yama(struct refusal *ret, pid_t pid)
 	return true;
 }
 
+static bool is_of_another(pid_t pid)
+{
+	long uid = status_number(pid, "\nUid:");
+
+	return uid >= 0 && geteuid() != 0 && uid != (long)geteuid();
+}
+
 static void find(struct refusal *ret, pid_t pid, int code)
 {
 	bool filtered = status_number(0, "\nSeccomp:") == 2;
 
+	if (pid != 0 && by_kind(ret, pid))
+		return;
 	if (code != ENOSYS && (by_tracer(ret, pid) || by_yama(ret, pid)))
 		return;
-	if (pid != 0 && status_number(pid, "\nUid:") >= 0 && geteuid() != 0 &&
-	    status_number(pid, "\nUid:") != (long)geteuid()) {
+	if (code != ENOSYS && pid != 0 && by_guard(ret, pid, filtered))
+		return;
+	if (pid != 0 && is_of_another(pid)) {
 		SET(ret->why, "it belongs to another user");
 		SET(ret->brief, "run as root");
 	} else {
