@@ -133,8 +133,10 @@ static int doctor_main(const struct command *command, int argc, char **argv)
 	bad = doctor_engines(&term);
 	doctor_prices(&term);
 	doctor_files(&term);
-	if (term_done(&term) < 0)
+	if (term_done(&term) < 0) {
+		log_line("stdout could not be written");
 		return EXIT_OURS;
+	}
 	status = command_finish();
 	return status == 0 && bad > 0 ? 1 : status;
 }

@@ -110,6 +110,22 @@ static int open_one(struct format *format, const char *name, struct error *err)
 	return r;
 }
 
+/* Of two reports renamed to one name only the last would be left. */
+static int check_places(const struct formats *formats, struct error *err)
+{
+	for (unsigned i = 0; i < formats->count; i++) {
+		const struct output *one = &formats->at[i].output;
+
+		for (unsigned k = i + 1; k < formats->count; k++) {
+			const struct output *other = &formats->at[k].output;
+
+			if (one->temporary && other->temporary && strcmp(one->path, other->path) == 0)
+				return error_set(err, EINVAL, "two reports would go to %s", one->path);
+		}
+	}
+	return 0;
+}
+
 int formats_open(struct formats *formats, const char *output, bool live, const char *name, struct error *err)
 {
 	struct format *bare = NULL;
@@ -138,7 +154,7 @@ int formats_open(struct formats *formats, const char *output, bool live, const c
 				 bare->reporter->name, bare->reporter->name);
 	for (unsigned i = 0; i < formats->count && r == 0; i++)
 		r = open_one(&formats->at[i], name, err);
-	return r;
+	return r < 0 ? r : check_places(formats, err);
 }
 
 static int write_one(struct format *format, const struct analysis_result *result, struct report_options *options,

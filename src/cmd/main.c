@@ -106,11 +106,11 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
 		print_usage(stdout);
-		return fflush(stdout) == 0 ? 0 : EXIT_OURS;
+		return command_finish();
 	}
 	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
 		printf("syscull %s\n", SYSCULL_VERSION);
-		return fflush(stdout) == 0 ? 0 : EXIT_OURS;
+		return command_finish();
 	}
 	command = find(argv[1]);
 	if (command)

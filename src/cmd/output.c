@@ -29,7 +29,8 @@ static int open_plain(struct output *output, int flags, struct error *err)
 	return 0;
 }
 
-static int open_beside(struct output *output, struct error *err)
+/* `mode` is that of the file that will be replaced, 0 when there is none. */
+static int open_beside(struct output *output, mode_t mode, struct error *err)
 {
 	mode_t mask = umask(0);
 	int fd;
@@ -50,7 +51,7 @@ static int open_beside(struct output *output, struct error *err)
 			return open_plain(output, O_TRUNC, err);
 		return error_errno(err, code, "%s", output->path);
 	}
-	(void)fchmod(fd, 0666 & ~mask);
+	(void)fchmod(fd, mode ? mode & 07777 : 0666 & ~mask);
 	output->stream = fdopen(fd, "w");
 	if (!output->stream) {
 		(void)close(fd);
@@ -147,9 +148,11 @@ int output_open(struct output *output, const char *path, struct error *err)
 	r = follow_links(output, err);
 	if (r < 0)
 		return r;
-	if (r > 0 || (stat(output->path, &st) == 0 && !S_ISREG(st.st_mode)))
+	if (stat(output->path, &st) != 0)
+		st.st_mode = 0;
+	if (r > 0 || (st.st_mode != 0 && !S_ISREG(st.st_mode)))
 		return open_plain(output, O_APPEND, err);
-	return open_beside(output, err);
+	return open_beside(output, st.st_mode, err);
 }
 
 FILE *output_stream(struct output *output)

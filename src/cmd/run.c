@@ -218,15 +218,15 @@ static int watch_and_report(struct run_settings *s, struct watch *watch, struct 
 	/* What cannot be kept is measured again. */
 	(void)price_book_save(analysis_result(analysis)->prices);
 	buf_done(&selection);
-	signals_give_back();
 	if (r < 0) {
 		log_error(&late);
 		/* A report that could not be written is our failure, but it
 		 * never hides the command's. */
 		if (watch->end.signal == 0 && watch->end.status == 0)
-			return EXIT_OURS;
+			r = EXIT_OURS;
 	}
-	return watch_pass_on(watch);
+	signals_give_back();
+	return r > 0 ? r : watch_pass_on(watch);
 }
 
 static int run(struct run_settings *s, char **argv)
@@ -289,11 +289,11 @@ static int run_main(const struct command *command, int argc, char **argv)
 	}
 	if (s.help) {
 		command_print_help(command);
-		return fflush(stdout) == 0 ? 0 : EXIT_OURS;
+		return command_finish();
 	}
 	if (s.version) {
 		printf("syscull %s\n", SYSCULL_VERSION);
-		return fflush(stdout) == 0 ? 0 : EXIT_OURS;
+		return command_finish();
 	}
 	if (s.pid_count > 0 && first < argc) {
 		log_line("-p attaches to a process: no command can be given with it");

@@ -13,7 +13,7 @@
 /* TERM, HUP, USR1 and USR2 are for the command and are handed on.  A
  * terminal sends INT and QUIT to the whole group: the command has them. */
 static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
-static const int watched[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT, SIGALRM, SIGPIPE, SIGCHLD };
+static const int watched[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT, SIGALRM, SIGPIPE, SIGXFSZ, SIGCHLD };
 
 #define FORWARDED (sizeof forwarded / sizeof forwarded[0])
 #define WATCHED (sizeof watched / sizeof watched[0])
@@ -65,8 +65,9 @@ void signals_take(bool attached)
 		/* No SA_RESTART: waits shall end. */
 		action.sa_flags = SA_SIGINFO;
 		action.sa_sigaction = on_signal;
-		if (watched[i] == SIGPIPE) {
-			/* A closed report must be an error, not our death. */
+		if (watched[i] == SIGPIPE || watched[i] == SIGXFSZ) {
+			/* A closed report, or one over the limit of
+			 * files, must be an error, not our death. */
 			action.sa_flags = 0;
 			action.sa_handler = SIG_IGN;
 		} else if (watched[i] == SIGCHLD) {

@@ -81,6 +81,8 @@ static void fill_facts(struct watch *watch, const struct engine_ops *ops, const 
 	facts->engine = ops->name;
 	facts->engine_why = watch->why;
 	facts->argv = watch->argv;
+	facts->pids = watch->pids;
+	facts->pid_count = watch->pid_count;
 	facts->host = host_of_this();
 	facts->exit_known = watch->end.known;
 	facts->exit_status = watch->end.status;

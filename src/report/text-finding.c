@@ -17,7 +17,6 @@
 #define SITES_MOST 3
 #define PROGRAM_COLUMNS_LEAST 4
 #define NAME_COLUMNS_MAX 20
-#define COMMAND_LINES 3
 #define WHERE_LINES 3
 
 static const char *tier_name(const struct finding *finding)
@@ -238,6 +237,25 @@ static unsigned longest_word(const struct term *term, const char *text)
 	return longest;
 }
 
+/* A command is to be pasted: on one line, or not at all. */
+static void command_line(struct term *term, const char *command)
+{
+	unsigned columns = term_columns(term, command);
+
+	if (columns > term->width - LABEL_AT)
+		return;
+	term_to(term, BODY_AT);
+	term_put(term, TERM_PLAIN, "try now");
+	if (columns > term->width - TEXT_AT) {
+		term_end(term);
+		term_to(term, LABEL_AT);
+	} else {
+		term_to(term, TEXT_AT);
+	}
+	term_put(term, TERM_PLAIN, command);
+	term_end(term);
+}
+
 /* The saving stands on the first line of the text, what it costs in
  * behaviour and what to type below. */
 static void remedy_lines(struct term *term, const struct verdict_remedy *verdict)
@@ -269,13 +287,8 @@ static void remedy_lines(struct term *term, const struct verdict_remedy *verdict
 		term_wrap(term, TERM_PLAIN, buf_text(&changes), TEXT_AT, term->width, 0);
 		term_end(term);
 	}
-	if (remedy->command) {
-		term_to(term, BODY_AT);
-		term_put(term, TERM_PLAIN, "try now");
-		term_to(term, TEXT_AT);
-		term_wrap(term, TERM_PLAIN, remedy->command, TEXT_AT, term->width, COMMAND_LINES);
-		term_end(term);
-	}
+	if (remedy->command)
+		command_line(term, remedy->command);
 	buf_done(&amount);
 	buf_done(&changes);
 }

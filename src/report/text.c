@@ -65,6 +65,23 @@ static void outcome(const struct analysis_facts *facts, struct buf *buf)
 		(void)buf_printf(buf, "exit %d, ", facts->exit_status);
 }
 
+/* "attached to 1234 (nginx), 1235 (nginx)". */
+static void attached_words(const struct analysis_result *result, struct buf *buf)
+{
+	(void)buf_puts(buf, "attached");
+	for (size_t i = 0; i < result->facts.pid_count && buf->bytes < 400; i++) {
+		const struct model_process *process;
+		size_t n = 0;
+
+		while ((process = model_process_at(result->model, n)) &&
+		       process->pid != (uint32_t)result->facts.pids[i])
+			n++;
+		(void)buf_printf(buf, "%s %d", i ? "," : " to", (int)result->facts.pids[i]);
+		if (process)
+			(void)buf_printf(buf, " (%s)", rule_base_name(process->exe->path));
+	}
+}
+
 /* The command gives way when the line is too long, the rest never. */
 static void head_line(struct text *text)
 {
@@ -77,7 +94,7 @@ static void head_line(struct text *text)
 	if (result->facts.argv && result->facts.argv[0])
 		command_words(text, &command, result->facts.argv);
 	else
-		(void)buf_puts(&command, "attached");
+		attached_words(result, &command);
 	(void)buf_puts(&rest, ": ");
 	outcome(&result->facts, &rest);
 	(void)buf_printf(&rest, "%s, ", text_plural(result->processes, "process", "processes", plural, sizeof plural));
@@ -92,23 +109,24 @@ static void head_line(struct text *text)
 	buf_done(&rest);
 }
 
-/* With several tasks the parts are sums over all of them and can be more
- * than the time that passed; then they mostly wait for each other, and how
- * long in sum says nothing. */
+/* The shares of this report are of the time on CPUs, which is user and in
+ * calls together.  With several tasks these are sums over all of them and can
+ * be more than the time that passed; then they mostly wait for each other,
+ * and how long in sum says nothing. */
 static void time_line(struct text *text)
 {
 	const struct analysis_result *result = text->result;
+	double waiting_ns = result->untraced_ns - result->task_ns;
 	char a[TEXT_NUMBER_MAX], b[TEXT_NUMBER_MAX];
 	struct buf line = BUF_INIT;
 
 	(void)buf_printf(&line, "about %s untraced", text_ns(result->untraced_ns, a));
 	if (result->tasks > 1)
-		(void)buf_printf(&line, ", %s on CPUs", text_ns(result->task_ns, a));
-	(void)buf_printf(&line, ", %s of it in calls", text_ns(result->calls_ns, a));
-	if (result->tasks <= 1 && result->waiting_ns > 0 && result->waiting_ns >= WAITING_MATTERS * result->untraced_ns)
-		(void)buf_printf(&line, ", %s waiting", text_ns(result->waiting_ns, a));
-	(void)buf_printf(&line, " (%s traced%s%s%s)", text_ns((double)result->facts.wall_ns, b),
-			 result->facts.engine ? ", " : "", result->facts.engine ? result->facts.engine : "",
+		(void)buf_printf(&line, "; on CPUs %s", text_ns(result->task_ns, a));
+	(void)buf_printf(&line, ": %s user, %s in calls", text_ns(result->user_ns, a), text_ns(result->calls_ns, b));
+	if (result->tasks <= 1 && waiting_ns > 0 && waiting_ns >= WAITING_MATTERS * result->untraced_ns)
+		(void)buf_printf(&line, ", %s waiting", text_ns(waiting_ns, a));
+	(void)buf_printf(&line, " (traced %s%s)", text_ns((double)result->facts.wall_ns, b),
 			 result->stop_guessed ? "; rough, too few calls" : "");
 	text_labelled(text, "Time", TERM_PLAIN, "%s", buf_text(&line));
 	buf_done(&line);

@@ -50,6 +50,8 @@ struct analysis_facts {
 	const char *engine; /* "ptrace" */
 	const char *engine_why; /* why this one */
 	char *const *argv; /* the command, NULL when attached */
+	const int *pids; /* what we attached to */
+	size_t pid_count;
 	struct analysis_host host;
 	bool exit_known;
 	int exit_status, exit_signal;

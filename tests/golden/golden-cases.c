@@ -64,9 +64,9 @@ static void run_of_ls(struct golden *golden)
 						 .seen = result->calls,
 						 .delivered = result->calls };
 	result->processes = result->tasks = 1;
-	result->user_ns = 10.7e6;
+	result->user_ns = 10.8e6;
 	result->task_ns = 15e6;
-	result->untraced_ns = 15.2e6;
+	result->untraced_ns = 15e6;
 	result->stop_ns = 6500;
 }
 
