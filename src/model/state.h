@@ -282,7 +282,8 @@ void table_forget(struct model *model, struct table *table);
 /* position.c: where files stand */
 #define MESSAGE_PEEK 2u
 void positions_init(struct model *model);
-void positions_feed(struct model *model, struct task *task, const struct event_call *call, struct model_view *view, uint32_t moves);
+void positions_feed(struct model *model, struct task *task, const struct event_call *call, struct model_view *view,
+		    uint32_t moves);
 /* Of a new file; -1: it has none. */
 void position_start(struct model *model, struct file *file, int64_t position);
 void position_tell(struct model *model, struct file *file, int64_t position, uint64_t now_ns);
