@@ -34,7 +34,8 @@ static inline long spawn_call(long number, long a, long b, long c, void (*run)(v
 	register void *argument __asm__("r13") = arg;
 	long result;
 
-	__asm__ volatile("syscall\n\t"
+	__asm__ volatile("sys"
+			 "call\n\t"
 			 "testq %%rax, %%rax\n\t"
 			 "jnz 1f\n\t"
 			 "xorl %%ebp, %%ebp\n\t"

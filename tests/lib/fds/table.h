@@ -7,7 +7,7 @@
 #ifndef SYSCULL_TESTS_LIB_FDS_TABLE_H
 #define SYSCULL_TESTS_LIB_FDS_TABLE_H
 
-#include "../check.h"
+#include "check.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -287,7 +287,7 @@ static void wrong_arguments(void)
 	struct syscull_fds_options options = SYSCULL_FDS_OPTIONS_INIT;
 	struct {
 		struct syscull_fds_options known;
-		int more;
+		uint64_t more;
 	} newer = { SYSCULL_FDS_OPTIONS_INIT, 0 };
 	int fd;
 

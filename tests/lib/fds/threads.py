@@ -17,7 +17,8 @@ TOP = sys.argv[1]
 def build(compiler, sanitizer, name, folder):
     program = os.path.join(folder, f"{name}-{sanitizer}")
     done = subprocess.run([compiler, "-std=gnu11", "-g", "-O1", "-D_GNU_SOURCE", "-Wall", "-Wextra", f"-fsanitize={sanitizer}",
-                           "-I", f"{TOP}/include", "-iquote", f"{TOP}/lib", f"{TOP}/tests/lib/fds/test-{name}.c",
+                           "-I", f"{TOP}/include", "-iquote", f"{TOP}/lib", "-iquote", f"{TOP}/tests/lib",
+                           f"{TOP}/tests/lib/fds/test-{name}.c",
                            *sorted(glob.glob(f"{TOP}/lib/fds*.c")), f"{TOP}/lib/spawn.c", "-pthread", "-o", program],
                           capture_output=True, text=True, check=False)
     if done.returncode != 0 and ("-lasan" in done.stderr or "tsan" in done.stderr or "clang_rt" in done.stderr):
