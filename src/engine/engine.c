@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The list of engines, and how a command's name becomes a program: by
- * execvp's rules, but before anything is forked, so that "not found" is known
- * while nothing has happened yet.
+ * execvp's rules, but before anything is forked, so that a missing one is
+ * known while nothing has happened yet.
  */
 #include "engine/engine.h"
 
@@ -46,8 +46,8 @@ static int refuse(struct error *err, const char *path)
 	struct stat st;
 
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
-		return error_set(err, EACCES, "%s: is a directory", path);
-	return error_set(err, EACCES, "%s: permission denied", path);
+		return error_set(err, EACCES, "%s: %s", path, strerror(EISDIR));
+	return error_errno(err, EACCES, "%s", path);
 }
 
 static int found(const char *path, char **ret_path, struct error *err)
@@ -83,7 +83,7 @@ int engine_find_program(const char *name, char **ret_path, struct error *err)
 			return found(name, ret_path, err);
 		if (r == -EACCES)
 			return refuse(err, name);
-		return error_set(err, ENOENT, "%s: %s", name, r == -ENOENT ? "not found" : strerror(-r));
+		return error_set(err, ENOENT, "%s: %s", name, strerror(-r));
 	}
 	if (!path) {
 		fallback = default_path();

@@ -132,5 +132,7 @@ const struct engine_ops *engine_by_name(const char *name);
 
 /* execvp's search.  0 and a malloc'ed path; -ENOENT or -EACCES with err. */
 int engine_find_program(const char *name, char **ret_path, struct error *err);
+/* Says why execve refused a program that was found: an interpreter or loader may be missing.  Returns -code. */
+int engine_exec_error(struct error *err, int code, const char *program);
 
 #endif

@@ -151,7 +151,7 @@ static int run_to_exec(struct engine_pt *e, int why_fd, const char *program, str
 		n = read(why_fd, &code, sizeof code);
 	} while (n < 0 && errno == EINTR);
 	if (n == sizeof code)
-		return error_errno(err, code, "%s", program);
+		return engine_exec_error(err, code, program);
 	if (e->stats.aborted || (e->exit.known && e->exit.signal != 0))
 		return 0;
 	return error_set(err, ECHILD, "%s: ended before it began", program);

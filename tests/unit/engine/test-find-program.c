@@ -79,9 +79,9 @@ static void test_with_slash(void **state)
 {
 	assert_found("/nonexistent", "b/tool", "b/tool");
 	assert_found("/nonexistent", "/bin/sh", "/bin/sh");
-	assert_refused("b", "./tool", ENOENT, "./tool: not found");
-	assert_refused("b", "a/plain", EACCES, "a/plain: permission denied");
-	assert_refused("b", "a/dir", EACCES, "a/dir: is a directory");
+	assert_refused("b", "./tool", ENOENT, "./tool: No such file or directory");
+	assert_refused("b", "a/plain", EACCES, "a/plain: Permission denied");
+	assert_refused("b", "a/dir", EACCES, "a/dir: Is a directory");
 	assert_refused("b", "b/tool/x", ENOENT, "b/tool/x: Not a directory");
 }
 
@@ -91,9 +91,9 @@ static void test_search(void **state)
 	assert_found("/nonexistent:b/tool:b", "tool", "b/tool");
 	/* Refused in a, but another may do. */
 	assert_found("a:b", "plain", "b/plain");
-	assert_refused("a:c", "plain", EACCES, "a/plain: permission denied");
-	assert_refused("a:/nonexistent", "only", EACCES, "a/only: permission denied");
-	assert_refused("a:b", "dir", EACCES, "a/dir: is a directory");
+	assert_refused("a:c", "plain", EACCES, "a/plain: Permission denied");
+	assert_refused("a:/nonexistent", "only", EACCES, "a/only: Permission denied");
+	assert_refused("a:b", "dir", EACCES, "a/dir: Is a directory");
 	assert_refused("a:b", "nothing", ENOENT, "nothing: command not found");
 	assert_refused("a:b", "", ENOENT, "the name of the command is empty");
 }
