@@ -79,7 +79,7 @@ one_line()
 }
 
 @test "what is missing is 127" {
-	one_line 127 "./missing: not found" "$SYSCULL" run -- ./missing
+	one_line 127 "./missing: No such file or directory" "$SYSCULL" run -- ./missing
 	one_line 127 "/nowhere/missing" "$SYSCULL" run -- /nowhere/missing
 	one_line 127 "name of the command is empty" "$SYSCULL" run -- ''
 	one_line 127 "not found" env PATH= "$SYSCULL" run -- ls
@@ -93,19 +93,41 @@ one_line()
 @test "what cannot be executed is 126" {
 	mkdir folder
 	: >plain
-	one_line 126 "folder: is a directory" "$SYSCULL" run -- ./folder
-	one_line 126 "plain: permission denied" "$SYSCULL" run -- ./plain
-	one_line 126 "permission denied" "$SYSCULL" ./plain
-	PATH=$PWD:$PATH one_line 126 "plain: permission denied" "$SYSCULL" run -- plain
+	one_line 126 "folder: Is a directory" "$SYSCULL" run -- ./folder
+	one_line 126 "plain: Permission denied" "$SYSCULL" run -- ./plain
+	one_line 126 "Permission denied" "$SYSCULL" ./plain
+	PATH=$PWD:$PATH one_line 126 "plain: Permission denied" "$SYSCULL" run -- plain
 	printf '#!/nowhere/interpreter\n' >script
 	printf '\177ELF' >broken
 	chmod +x script broken
 	run_apart ./script
-	one_line "$status" "script" "$SYSCULL" run -- ./script
+	one_line "$status" "./script: its interpreter /nowhere/interpreter is missing" "$SYSCULL" run -- ./script
 	run_apart env ./broken
 	theirs=$status
 	run_apart "$SYSCULL" run -q -- ./broken
 	expect "$status" "$theirs"
+}
+
+@test "an interpreter or loader that is missing is named" {
+	mkdir folder
+	printf '#! ./second -x\n' >first
+	printf '#!/nowhere/interpreter -y\n' >second
+	printf '#!/bin/sh\r\necho ran\r\n' >foreign
+	printf '#!./folder\n' >odd
+	chmod +x first second foreign odd
+	one_line 127 "./first: its interpreter /nowhere/interpreter is missing" "$SYSCULL" run -- ./first
+	one_line 127 "./foreign: its interpreter /bin/sh? is missing; the line" "$SYSCULL" run -- ./foreign
+	one_line 126 "./odd: " "$SYSCULL" run -- ./odd
+	need python3 python3 -c ''
+	python3 - "$(command -v ls)" <<-'END'
+		import sys
+		text = open(sys.argv[1], "rb").read()
+		at = text.index(b"/ld-linux")
+		at = text.rindex(b"/lib", 0, at)
+		open("program", "wb").write(text[:at] + b"/nil" + text[at + 4:])
+	END
+	chmod +x program
+	one_line 127 "./program: its loader /nil" "$SYSCULL" run -- ./program
 }
 
 @test "PATH goes on after what cannot be executed" {
@@ -121,14 +143,14 @@ one_line()
 }
 
 @test "names with escape sequences make one clean line" {
-	one_line 127 "not found" "$SYSCULL" run -- $'./\e[31mred\e]0;title\a\n\tx'
+	one_line 127 "No such file or directory" "$SYSCULL" run -- $'./\e[31mred\e]0;title\a\n\tx'
 	one_line 127 "not found" "$SYSCULL" $'\e[31mred\nline'
-	one_line 127 "not found" "$SYSCULL" run -- $'./\xff\xfe\xc2\x9b31m'
-	one_line 127 "name too long" "$SYSCULL" run -- "./$(printf '%0300d' 0)"
-	printf -v long '%010000d' 0
-	run_apart "$SYSCULL" run -- "./$long"
-	expect "$(wc -l <err)" 1
-	[ "$status" -eq 126 ] || [ "$status" -eq 127 ]
+	one_line 127 "No such file or directory" "$SYSCULL" run -- $'./\xff\xfe\xc2\x9b31m'
+	one_line 127 "File name too long" "$SYSCULL" run -- "./$(printf '%0300d' 0)"
+	printf -v long '%05000d' 0
+	one_line 127 "00: File name too long" "$SYSCULL" run -- "./$long"
+	one_line 127 "00: command not found" "$SYSCULL" "$long"
+	[[ $errors == "syscull: 000"*"..."* ]]
 	printf '#!/bin/sh\necho ran\n' >$'bad\e[31m\nname'
 	chmod +x $'bad\e[31m\nname'
 	run_apart "$SYSCULL" run -v -- $'./bad\e[31m\nname'

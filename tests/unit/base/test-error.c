@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -53,6 +54,46 @@ static void test_long_text_is_cut(void **state)
 	assert_int_equal(err.text[0], ' ');
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+	return strlen(text) >= strlen(end) && strcmp(text + strlen(text) - strlen(end), end) == 0;
+}
+
+/* Whatever the length of a name, its begin, its end and the reason are told. */
+static void test_reason_stays(void **state)
+{
+	char name[5001];
+
+	for (size_t bytes = 300; bytes < sizeof name; bytes += bytes < 600 ? 1 : 1100) {
+		struct error err = { 0 }, two = { 0 };
+
+		memset(name, 'n', bytes);
+		memcpy(name + bytes - 4, "last", 5);
+		(void)error_errno(&err, ENOENT, "cannot open %s", name);
+		assert_true(strlen(err.text) < sizeof err.text);
+		assert_int_equal(strncmp(err.text, "cannot open nnn", 15), 0);
+		assert_true(ends_with(err.text, "nlast: No such file or directory"));
+		(void)error_set(&two, ENOENT, "%s: command not found", name);
+		assert_true(ends_with(two.text, "nlast: command not found"));
+	}
+}
+
+/* A cut inside of a character would leave bytes that are none. */
+static void test_characters_stay_whole(void **state)
+{
+	char name[3 * 400 + 1] = "";
+
+	for (int i = 0; i < 400; i++)
+		memcpy(name + i * 3, "\xe2\x82\xac", 4);
+	for (int lead = 0; lead < 4; lead++) {
+		struct error err = { 0 };
+
+		(void)error_errno(&err, ENOENT, "%.*s%s", lead, "abc", name);
+		assert_null(strchr(err.text, '?'));
+		assert_true(ends_with(err.text, "\xe2\x82\xac: No such file or directory"));
+	}
+}
+
 static void read_log(int fd, char *out, size_t bytes)
 {
 	ssize_t n = read(fd, out, bytes - 1);
@@ -91,9 +132,10 @@ static void test_log_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_first_stays),	 cmocka_unit_test(test_errno_is_named),
-		cmocka_unit_test(test_null_is_allowed),	 cmocka_unit_test(test_one_line),
-		cmocka_unit_test(test_long_text_is_cut), cmocka_unit_test(test_log_lines),
+		cmocka_unit_test(test_first_stays),	      cmocka_unit_test(test_errno_is_named),
+		cmocka_unit_test(test_null_is_allowed),	      cmocka_unit_test(test_one_line),
+		cmocka_unit_test(test_long_text_is_cut),      cmocka_unit_test(test_reason_stays),
+		cmocka_unit_test(test_characters_stay_whole), cmocka_unit_test(test_log_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
