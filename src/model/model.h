@@ -17,9 +17,10 @@
 
 struct model;
 
-/* Evidence that the model itself lives on, beside what rules ask for. */
+/* Evidence that the model itself lives on, beside what rules ask for.  RIGHTS
+ * come with MSG alone, whose flags tell too whether descriptors were cut off. */
 #define MODEL_ITEMS \
-	(SYS_ITEM_BIT(PATH) | SYS_ITEM_BIT(STAT) | SYS_ITEM_BIT(FDPAIR) | SYS_ITEM_BIT(RIGHTS) | \
+	(SYS_ITEM_BIT(PATH) | SYS_ITEM_BIT(STAT) | SYS_ITEM_BIT(FDPAIR) | SYS_ITEM_BIT(RIGHTS) | SYS_ITEM_BIT(MSG) | \
 	 SYS_ITEM_BIT(OPEN_HOW) | SYS_ITEM_BIT(CLONE) | SYS_ITEM_BIT(PIDFD) | SYS_ITEM_BIT(CWD) | \
 	 SYS_ITEM_BIT(RLIMIT))
 
