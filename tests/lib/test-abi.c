@@ -4,6 +4,7 @@
  * A row changes only when a field is added at the end; then it gets company.
  */
 #include "syscull/mark.h"
+#include "syscull/proc.h"
 #include "syscull/xattr.h"
 
 #include "check.h"
@@ -45,5 +46,48 @@ int main(void)
 	CHECK_EQUAL(SYSCULL_XATTR_SMACK, 16);
 	CHECK_EQUAL(SYSCULL_XATTR_CAPABILITY, 32);
 	CHECK_EQUAL(SYSCULL_XATTR_USER, 64);
+
+	CHECK_EQUAL(sizeof(struct syscull_reader_options), 48);
+	AT(syscull_reader_options, limit, 32);
+	AT(syscull_reader_options, flags, 40);
+	CHECK_EQUAL(sizeof(struct syscull_reader), 136);
+	AT(syscull_reader, reads, 8);
+	AT(syscull_reader, spare, 104);
+	CHECK_EQUAL(sizeof(struct syscull_text), 24);
+	AT(syscull_text, flags, 16);
+	CHECK_EQUAL(sizeof(struct syscull_pool_options), 24);
+	AT(syscull_pool_options, most, 20);
+	CHECK_EQUAL(sizeof(struct syscull_status), 584);
+	AT(syscull_status, numbers, 8);
+	AT(syscull_status, name, 504);
+	AT(syscull_status, groups, 528);
+	CHECK_EQUAL(sizeof(struct syscull_stat), 544);
+	AT(syscull_stat, numbers, 8);
+	AT(syscull_stat, comm, 520);
+	CHECK_EQUAL(sizeof(struct syscull_statm), 40);
+	CHECK_EQUAL(sizeof(struct syscull_map), 88);
+	AT(syscull_map, path, 48);
+	AT(syscull_map, flags, 40);
+	CHECK_EQUAL(sizeof(struct syscull_smaps), 504);
+	AT(syscull_smaps, numbers, 96);
+	AT(syscull_smaps, vm_flags, 480);
+	CHECK_EQUAL(sizeof(struct syscull_fdinfo), 64);
+	AT(syscull_fdinfo, rest, 24);
+	CHECK_EQUAL(sizeof(struct syscull_mount), 192);
+	AT(syscull_mount, root, 32);
+	AT(syscull_mount, super_options, 152);
+	CHECK_EQUAL(sizeof(struct syscull_cgroup), 56);
+	CHECK_EQUAL(sizeof(struct syscull_ids), 72);
+	AT(syscull_ids, cgroup_id, 48);
+	CHECK_EQUAL(sizeof(struct syscull_proc_node), 112);
+	AT(syscull_proc_node, comm, 33);
+	CHECK_EQUAL(sizeof(struct syscull_proc_tree), 48);
+	AT(syscull_proc_tree, nodes, 8);
+	CHECK_EQUAL(sizeof(struct syscull_proc_tree_options), 32);
+	AT(syscull_proc_tree_options, visit, 16);
+	CHECK_EQUAL(SYSCULL_STATUS_INVOLUNTARY_SWITCHES, 48);
+	CHECK_EQUAL(SYSCULL_SMAPS_PROTECTION_KEY, 26);
+	CHECK_EQUAL(SYSCULL_SMAPS_PSS, 4);
+	CHECK_EQUAL(SYSCULL_STATUS_VM_RSS, 22);
 	return check_done();
 }
