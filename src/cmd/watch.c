@@ -44,7 +44,7 @@ static int choose_engine(const char *name, const struct engine_ops **ret, char *
 
 int watch_check(const struct watch *watch, struct error *err)
 {
-	const struct engine_ops *ops;
+	const struct engine_ops *ops = NULL;
 	char why[sizeof watch->why];
 
 	return choose_engine(watch->engine, &ops, why, sizeof why, err);
@@ -181,7 +181,7 @@ int watch_run(struct watch *watch, struct analysis *analysis, struct error *err)
 		.task_limit = watch->task_limit,
 		.prepare_child = signals_restore_child,
 	};
-	const struct engine_ops *ops;
+	const struct engine_ops *ops = NULL;
 	struct engine_stats stats;
 	struct engine *engine;
 	struct error late = { 0 };

@@ -30,11 +30,11 @@ bool time_is_cheap(enum sys_call_id id)
 
 bool time_can_block(enum sys_call_id id)
 {
-	static const uint16_t others[] = { CALL_sendfile,	 CALL_splice,	       CALL_tee,
-					   CALL_vmsplice,	 CALL_fcntl,	       CALL_ioctl,
-					   CALL_copy_file_range, CALL_io_getevents,    CALL_io_pgetevents,
-					   CALL_io_uring_enter,	 CALL_rt_sigtimedwait, CALL_rt_sigsuspend,
-					   CALL_pause,		 CALL_sched_yield,     CALL_restart_syscall };
+	static const uint16_t others[] = {
+		CALL_sendfile,	      CALL_splice,	    CALL_tee,	       CALL_vmsplice,	   CALL_fcntl,
+		CALL_ioctl,	      CALL_copy_file_range, CALL_io_getevents, CALL_io_pgetevents, CALL_io_uring_enter,
+		CALL_rt_sigtimedwait, CALL_rt_sigsuspend,   CALL_pause,	       CALL_sched_yield,
+	};
 	const uint64_t families = SYS_FAMILY_read | SYS_FAMILY_write | SYS_FAMILY_poll | SYS_FAMILY_send |
 				  SYS_FAMILY_recv | SYS_FAMILY_accept | SYS_FAMILY_connect | SYS_FAMILY_sleep |
 				  SYS_FAMILY_wait | SYS_FAMILY_futex | SYS_FAMILY_lock | SYS_FAMILY_sync |
