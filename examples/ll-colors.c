@@ -155,6 +155,7 @@ static bool read_sequence(const char **p, bool key, char **write, struct sequenc
 static bool read_element(const char **p, char **write)
 {
 	struct suffix *suffix;
+	const char *key;
 
 	if (**p == '*') {
 		suffix = malloc(sizeof *suffix);
@@ -169,13 +170,16 @@ static bool read_element(const char **p, char **write)
 	}
 	if ((*p)[0] == '\0' || (*p)[1] == '\0' || (*p)[2] != '=')
 		return false;
+	key = *p;
+	*p += 3;
 	for (int color = 0; color < C_COUNT; color++) {
-		if (memcmp(*p, keys[color], 2) == 0) {
-			*p += 3;
-			return read_sequence(p, false, write, &colors[color]);
+		if (memcmp(key, keys[color], 2) == 0) {
+			if (read_sequence(p, false, write, &colors[color]))
+				return true;
+			break;
 		}
 	}
-	(void)fprintf(stderr, "ll: unrecognized prefix: %.2s\n", *p);
+	(void)fprintf(stderr, "ll: unrecognized prefix: '%.2s'\n", key);
 	return false;
 }
 

@@ -223,6 +223,25 @@ def case_abi(folder):
     run("abidiff", "--no-added-syms", "--headers-dir2", path("include"), baseline, library)
 
 
+def case_pkgconfig(folder):
+    """A program finds the library by pkg-config, and runs with the shared one."""
+    if not have("pkg-config"):
+        raise Skip("no pkg-config here")
+    env = dict(os.environ, PKG_CONFIG_PATH=os.path.join(os.environ["SYSCULL_BUILD"], "meson-uninstalled"))
+    flags = run("pkg-config", "--cflags", "--libs", "libsyscull", env=env).split()
+    assert "-lsyscull" in " ".join(flags) or "libsyscull" in " ".join(flags), flags
+    source, program = os.path.join(folder, "user.c"), os.path.join(folder, "user")
+    with open(source, "w", encoding="ascii") as file:
+        file.write("#include <syscull/mark.h>\n#include <syscull/xattr.h>\nint main(void)\n{\n"
+                   "\treturn syscull_mark(\"x\") || !syscull_xattr_name(1);\n}\n")
+    run("gcc", source, "-o", program, *flags)
+    library = os.path.dirname(os.environ["LIBSYSCULL_SO"])
+    run(program, env=dict(os.environ, LD_LIBRARY_PATH=library))
+    assert "libsyscull.so.0" in run("objdump", "-p", program)
+    needed = set(re.findall(r"NEEDED\s+(\S+)", run("objdump", "-p", os.environ["LIBSYSCULL_SO"])))
+    assert all(name.startswith(("libc.", "libasan", "libubsan", "ld-linux", "libgcc_s")) for name in needed), needed
+
+
 def main():
     name = sys.argv[1]
     with tempfile.TemporaryDirectory(prefix="syscull-frame-") as folder:
