@@ -250,24 +250,29 @@ size_t text_columns(const char *text, size_t bytes)
 unsigned text_distance(const char *a, const char *b, unsigned bound)
 {
 	size_t a_chars = strlen(a), b_chars = strlen(b);
-	unsigned row[DISTANCE_CHARS_MAX + 1];
+	unsigned rows[3][DISTANCE_CHARS_MAX + 1];
+	unsigned *before = rows[0], *last = rows[1], *row = rows[2];
 
 	if (a_chars > DISTANCE_CHARS_MAX || b_chars > DISTANCE_CHARS_MAX)
 		return strcmp(a, b) == 0 ? 0 : bound + 1;
 	for (size_t j = 0; j <= b_chars; j++)
 		row[j] = (unsigned)j;
 	for (size_t i = 1; i <= a_chars; i++) {
-		unsigned diagonal = row[0], least = (unsigned)i;
+		unsigned *oldest = before, least = (unsigned)i;
 
+		before = last;
+		last = row;
+		row = oldest;
 		row[0] = (unsigned)i;
 		for (size_t j = 1; j <= b_chars; j++) {
-			unsigned best = diagonal + (a[i - 1] != b[j - 1]);
+			unsigned best = last[j - 1] + (a[i - 1] != b[j - 1]);
 
-			diagonal = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
+			if (last[j] + 1 < best)
+				best = last[j] + 1;
 			if (row[j - 1] + 1 < best)
 				best = row[j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && before[j - 2] + 1 < best)
+				best = before[j - 2] + 1;
 			row[j] = best;
 			if (best < least)
 				least = best;
@@ -276,4 +281,11 @@ unsigned text_distance(const char *a, const char *b, unsigned bound)
 			return bound + 1;
 	}
 	return row[b_chars] > bound ? bound + 1 : row[b_chars];
+}
+
+unsigned text_slips(const char *word)
+{
+	size_t third = strlen(word) / 3;
+
+	return third > 3 ? 3 : (unsigned)third;
 }

@@ -36,7 +36,10 @@ int text_shell_word(struct buf *buf, const char *text, size_t bytes, bool utf8);
 /* Columns that escaped text takes on a terminal (wcwidth). */
 size_t text_columns(const char *text, size_t bytes);
 
-/* Levenshtein distance, for "did you mean"; bound + 1 when it is more than bound. */
+/* How many characters have to be put in, taken out, replaced or swapped with
+ * their neighbour; bound + 1 when it is more than bound. */
 unsigned text_distance(const char *a, const char *b, unsigned bound);
+/* The distance up to which "did you mean" makes sense: a third of the word, and at most 3. */
+unsigned text_slips(const char *word);
 
 #endif

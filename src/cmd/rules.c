@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* syscull rules: the list of rules.  syscull explain RULE: one rule's page. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,10 +29,11 @@ static int unknown_rule(const char *name)
 {
 	struct buf shown = BUF_INIT;
 	const char *nearest = NULL;
-	unsigned best = 8;
+	unsigned best = text_slips(name) + 1;
 
 	for (size_t i = 0; rule_list[i]; i++) {
-		unsigned distance = text_distance(name, rule_list[i]->id, best);
+		bool begins = strlen(name) > 1 && strncmp(name, rule_list[i]->id, strlen(name)) == 0;
+		unsigned distance = begins ? 0 : text_distance(name, rule_list[i]->id, best);
 
 		if (distance < best) {
 			best = distance;

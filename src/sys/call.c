@@ -61,9 +61,7 @@ enum sys_call_id sys_call_by_name(const char *name)
 const char *sys_call_nearest(const char *name)
 {
 	const char *best = NULL;
-	size_t len = strlen(name);
-	/* A third of it wrong is no slip of the finger any more. */
-	unsigned bound = len < 3 ? 0 : len / 3 > 3 ? 3 : (unsigned)(len / 3);
+	unsigned bound = text_slips(name);
 
 	for (size_t id = 1; id < CALL_COUNT && bound; id++) {
 		unsigned distance = text_distance(name, sys_calls[id].name, bound);

@@ -236,7 +236,14 @@ static unsigned distance(const char *a, const char *b)
 	if (other < best)
 		best = other;
 	other = distance(a, b + 1) + 1;
-	return other < best ? other : best;
+	if (other < best)
+		best = other;
+	if (a[0] != '\0' && a[0] == b[1] && a[1] == b[0]) {
+		other = distance(a + 2, b + 2) + 1;
+		if (other < best)
+			best = other;
+	}
+	return best;
 }
 
 static void test_distance(void **state)
