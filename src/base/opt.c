@@ -25,7 +25,7 @@ static const struct opt *opt_find(const struct opt *table, int letter)
 static int unknown_long(const struct opt *table, const char *word, struct error *err)
 {
 	const struct opt *nearest = NULL;
-	unsigned least = 4, starts = 0;
+	unsigned least, starts = 0;
 	char name[64];
 	size_t chars;
 
@@ -34,8 +34,9 @@ static int unknown_long(const struct opt *table, const char *word, struct error 
 		return error_set(err, EINVAL, "unknown option %.80s...; see --help", word);
 	memcpy(name, word + 2, chars);
 	name[chars] = '\0';
+	least = text_slips(name) + 1;
 	for (const struct opt *opt = table; opt->name; opt++) {
-		unsigned distance = text_distance(name, opt->name, 3);
+		unsigned distance = text_distance(name, opt->name, least);
 
 		if (strncmp(name, opt->name, chars) == 0)
 			starts++;
@@ -55,8 +56,10 @@ static int opt_complain(const struct opt *table, int found, const char *word, st
 {
 	const struct opt *opt = opt_find(table, optopt);
 
-	if (found == ':' && opt)
+	if (found == ':' && opt && (!word || strncmp(word, "--", 2) == 0))
 		return error_set(err, EINVAL, "option --%s needs %s", opt->name, opt->argument);
+	if (found == ':' && opt)
+		return error_set(err, EINVAL, "option -%c needs %s", opt->letter, opt->argument);
 	/* For a long option that is given a value it does not take, optopt is its letter. */
 	if (opt && !opt->argument && word && strncmp(word, "--", 2) == 0)
 		return error_set(err, EINVAL, "option --%s takes no value", opt->name);

@@ -80,7 +80,7 @@ static void test_complains(void **state)
 		{ "run --zebra ls", "unknown option --zebra; see --help" },
 		{ "run -z", "unknown option -z; see --help" },
 		{ "run --quiet -qz ls", "unknown option -z; see --help" },
-		{ "run -o", "option --output needs FILE" },
+		{ "run -o", "option -o needs FILE" },
 		{ "run --engine", "option --engine needs NAME" },
 		{ "run --quiet=yes", "option --quiet takes no value" },
 		{ "run -o bad", "bad value" },
