@@ -18,7 +18,7 @@ static void set_bit(uint64_t *set, unsigned id)
 static const char *nearest_class(const char *name)
 {
 	const char *best = NULL, *class;
-	unsigned bound = 3;
+	unsigned bound = text_slips(name) + 1;
 	uint64_t bit;
 
 	for (size_t n = 0; (class = sys_class_name(n, &bit)); n++) {
@@ -51,16 +51,67 @@ static int add_number(uint64_t *set, const char *word, struct error *err)
 	errno = 0;
 	nr = strtol(word, &end, 10);
 	if (*end != '\0' || errno != 0 || nr > INT32_MAX || !sys_call_id(SYS_ARCH_NATIVE, (int32_t)nr))
-		return error_set(err, EINVAL, "no call with a name has the number %s here", word);
+		return error_set(err, EINVAL, "no call with a name has the number %s here; others are written call_%s",
+				 word, word);
 	set_bit(set, sys_call_id(SYS_ARCH_NATIVE, (int32_t)nr));
 	return 0;
 }
 
-static int add_word(uint64_t *set, const char *word, struct error *err)
+/* "call_480", "call_5 (i386)": 1 when it is one, 0 when it is not. */
+static int add_unnamed(struct sys_expr *expr, bool negated, const char *word, struct error *err)
 {
+	char printed[SYS_NAME_MAX];
+	char *end;
+	long nr;
+
+	if (strncmp(word, "call_", 5) != 0)
+		return 0;
+	nr = strtol(word + 5, &end, 10);
+	if (end == word + 5 || nr < INT32_MIN || nr > INT32_MAX)
+		return 0;
+	for (int arch = 0; arch < SYS_ARCH_COUNT; arch++) {
+		if (strcmp(sys_call_print((enum sys_arch)arch, (int32_t)nr, printed), word) != 0)
+			continue;
+		if (expr->number_count == SYS_EXPR_NUMBERS_MAX)
+			return error_set(err, E2BIG, "at most %d calls without a name can be given",
+					 SYS_EXPR_NUMBERS_MAX);
+		expr->numbers[expr->number_count++] = (struct sys_expr_number){
+			.arch = (enum sys_arch)arch,
+			.nr = (int32_t)nr,
+			.negated = negated,
+		};
+		return 1;
+	}
+	return 0;
+}
+
+bool sys_expr_has_number(const struct sys_expr *expr, enum sys_arch arch, int32_t nr)
+{
+	enum sys_call_id id = sys_call_id(arch, nr);
+	bool has = sys_expr_has(expr, id), with = false;
+
+	if (id != CALL_unknown)
+		return has;
+	for (unsigned i = 0; i < expr->number_count; i++) {
+		const struct sys_expr_number *number = &expr->numbers[i];
+
+		if (number->arch != arch || number->nr != nr)
+			continue;
+		if (number->negated)
+			return false;
+		with = true;
+	}
+	/* What negates all calls without a name negates this one. */
+	return has || (with && !(expr->without[0] & 1));
+}
+
+static int add_word(struct sys_expr *expr, bool negated, const char *word, struct error *err)
+{
+	uint64_t *set = negated ? expr->without : expr->with;
 	bool may_miss = word[0] == '?';
 	enum sys_call_id id;
 	uint64_t class;
+	int r;
 
 	word += may_miss;
 	if (*word == '\0')
@@ -84,6 +135,9 @@ static int add_word(uint64_t *set, const char *word, struct error *err)
 		set_bit(set, id);
 		return 0;
 	}
+	r = add_unnamed(expr, negated, word, err);
+	if (r != 0)
+		return r < 0 ? r : 0;
 	class = sys_class(word);
 	if (class == 0)
 		return may_miss ? 0 : unknown(word, err);
@@ -107,6 +161,9 @@ int sys_expr_add(struct sys_expr *expr, const char *text, struct error *err)
 				 (int)(equals - text), text);
 	negated = *at == '!';
 	at += negated;
+	if (*at == '\0')
+		return error_set(err, EINVAL, "'%s' names no call; give names, %%classes or @families, or all, or none",
+				 text);
 	for (;;) {
 		size_t bytes = strcspn(at, ",");
 		char word[WORD_MAX + 1];
@@ -115,7 +172,7 @@ int sys_expr_add(struct sys_expr *expr, const char *text, struct error *err)
 			return error_set(err, EINVAL, "no call or class has a name like '%.40s...'", at);
 		memcpy(word, at, bytes);
 		word[bytes] = '\0';
-		r = add_word(negated ? next.without : next.with, word, err);
+		r = add_word(&next, negated, word, err);
 		if (r < 0)
 			return r;
 		if (at[bytes] == '\0')

@@ -140,9 +140,16 @@ static bool has_file(const struct filter *filter, const struct model_file *file)
 	return file && file->path && has_text(filter, file->path, file->path_hash);
 }
 
+/* Calls without a name are told apart by their number. */
+static bool has_number(const struct filter *filter, const struct event_call *call, int err)
+{
+	return sys_expr_has_number(&filter->calls, (enum sys_arch)call->arch, call->nr) &&
+	       (!filter->failed || err != 0);
+}
+
 bool filter_has_view(const struct filter *filter, const struct model_view *view)
 {
-	if (!filter_has_call(filter, view->id, view->err))
+	if (view->call ? !has_number(filter, view->call, view->err) : !filter_has_call(filter, view->id, view->err))
 		return false;
 	if (filter->paths.used == 0)
 		return true;

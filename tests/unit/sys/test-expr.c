@@ -66,6 +66,44 @@ static void numbers_are_those_of_this_machine(void **state)
 	assert_false(has(text, CALL_getppid));
 }
 
+static bool has_number(const char *text, enum sys_arch arch, int32_t nr)
+{
+	struct sys_expr expr = { 0 };
+
+	add(&expr, text);
+	return sys_expr_has_number(&expr, arch, nr);
+}
+
+/* As tables print them; 999 stays without a name. */
+static void calls_without_a_name_have_a_number(void **state)
+{
+	assert_true(has_number("call_999", SYS_ARCH_NATIVE, 999));
+	assert_false(has_number("call_999", SYS_ARCH_NATIVE, 998));
+	assert_false(has_number("call_999", SYS_ARCH_I386, 999));
+	assert_false(has("call_999", CALL_unknown));
+	assert_false(has("call_999", CALL_openat));
+	assert_true(has_number("openat,call_-5", SYS_ARCH_NATIVE, -5));
+	assert_true(has_number("openat,call_-5", SYS_ARCH_NATIVE, sys_call_nr(SYS_ARCH_NATIVE, CALL_openat)));
+	assert_true(has_number("call_5 (i386),read", SYS_ARCH_I386, 5));
+	assert_false(has_number("call_5 (i386)", SYS_ARCH_NATIVE, 5));
+	assert_false(has_number("!call_999", SYS_ARCH_NATIVE, 999));
+	assert_true(has_number("!call_999", SYS_ARCH_NATIVE, 998));
+	assert_true(has_number("all", SYS_ARCH_I386, 5));
+	assert_false(has_number("%file", SYS_ARCH_I386, 5));
+	assert_false(has_number("!all", SYS_ARCH_NATIVE, 999));
+}
+
+static void calls_without_a_name_have_a_limit(void **state)
+{
+	struct sys_expr expr = { 0 };
+	struct error err = { 0 };
+
+	for (unsigned i = 0; i < SYS_EXPR_NUMBERS_MAX; i++)
+		assert_int_equal(sys_expr_add(&expr, "call_999", &err), 0);
+	assert_int_equal(sys_expr_add(&expr, "call_999", &err), -E2BIG);
+	assert_non_null(strstr(err.text, "at most 32"));
+}
+
 static void several_add_up(void **state)
 {
 	struct sys_expr expr = { 0 };
@@ -87,15 +125,21 @@ static void says_what_is_wrong(void **state)
 		{ "%fil", "no class '%fil'; did you mean '%file'" },
 		{ "@xatr", "no family '@xatr'; did you mean '@xattr'" },
 		{ "%nonesuch", "no class '%nonesuch'" },
-		{ "", "missing" },
+		{ "", "'' names no call" },
+		{ "trace=", "'trace=' names no call" },
+		{ "opne", "did you mean 'open'" },
+		{ "call_", "no call 'call_'" },
+		{ "call_4 8", "no call 'call_4 8'" },
+		{ "call_5 (pdp11)", "no call 'call_5 (pdp11)'" },
+		{ "call_99999999999", "no call 'call_99999999999'" },
 		{ "openat,", "missing" },
 		{ ",openat", "missing" },
-		{ "!", "missing" },
+		{ "!", "'!' names no call" },
 		{ "?", "missing" },
 		{ "%file,!stat", "'!' negates a whole list" },
 		{ "signal=all", "'signal=' is not understood" },
 		{ "/^open", "regular expressions" },
-		{ "99999999", "number 99999999" },
+		{ "99999999", "others are written call_99999999" },
 		{ "12x", "number 12x" },
 		{ "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "no call or class" },
 	};
@@ -117,6 +161,8 @@ int main(void)
 		cmocka_unit_test(nothing_given_is_everything),
 		cmocka_unit_test(selects_what_strace_selects),
 		cmocka_unit_test(numbers_are_those_of_this_machine),
+		cmocka_unit_test(calls_without_a_name_have_a_number),
+		cmocka_unit_test(calls_without_a_name_have_a_limit),
 		cmocka_unit_test(several_add_up),
 		cmocka_unit_test(says_what_is_wrong),
 	};
