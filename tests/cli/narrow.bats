@@ -86,6 +86,25 @@ lacks()
 	expect "$(cat part)" "$(grep -E '^(close|listxattr|llistxattr) ' all)"
 }
 
+@test "calls without a name, as the table prints them" {
+	need python3 python3 -c 'import ctypes'
+	cat >odd.py <<-'END'
+		import ctypes
+		libc = ctypes.CDLL(None)
+		for number in 999, 999, 998, -5:
+		    libc.syscall(ctypes.c_long(number))
+	END
+	run_apart "$SYSCULL" run --format json=report -e call_999 -- python3 odd.py
+	expect "$status$errors" 0
+	expect "$(calls report)" "call_999 2 2"
+	run_apart "$SYSCULL" run --format json=report -e call_999,call_-5 -e '!call_999' -- python3 odd.py
+	expect "$(calls report)" "call_-5 1 1"
+	# A negative number is no call of another table.
+	run_apart "$SYSCULL" run -v --color never -o text -- python3 odd.py
+	grep -q 'call_-5 ' text
+	! grep -qE 'x32|32-bit' text
+}
+
 @test "failed ones only" {
 	ls_with --failed
 	calls report >part
