@@ -95,6 +95,7 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 	struct run_settings *s = data;
 	long number = 0;
 	int when = 0, r;
+	struct error why = { 0 };
 
 	switch (letter) {
 	case 'e':
@@ -139,9 +140,8 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 	case OPT_FAILED:
 		return filter_set_failed(&s->filter, err);
 	case OPT_FLOOR:
-		if (judge_floor_parse(value, &s->floor) < 0)
-			return error_set(err, EINVAL, "--floor wants a share and a time, as 1%%,100us, not '%s'",
-					 value);
+		if (judge_floor_parse(value, &s->floor, &why) < 0)
+			return error_set(err, EINVAL, "--floor: %s", why.text);
 		return 0;
 	case OPT_FORMAT:
 		return formats_add(&s->formats, value, err);

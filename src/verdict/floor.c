@@ -21,50 +21,69 @@ static const char *number_of(const char *text, double *ret)
 	return digits > 0 ? text : NULL;
 }
 
-static const char *share_of(const char *text, double *ret)
+static const char *share_of(const char *text, double *ret, struct error *err)
 {
-	text = number_of(text, ret);
-	if (text && *text == '%') {
+	const char *end = number_of(text, ret);
+
+	if (end && *end == '%') {
 		*ret /= 100;
-		text++;
+		end++;
 	}
-	return text && *ret <= 1 ? text : NULL;
+	if (!end || (*end != ',' && *end != '\0')) {
+		(void)error_set(err, EINVAL, "'%s' is no share, as 1%% or 0.01", text);
+		return NULL;
+	}
+	if (*ret > 1) {
+		(void)error_set(err, EINVAL, "a share is at most 100%%, not %.*s", (int)(end - text), text);
+		return NULL;
+	}
+	return end;
 }
 
-static const char *time_of(const char *text, uint64_t *ret_ns)
+static const char *time_of(const char *text, uint64_t *ret_ns, struct error *err)
 {
 	static const struct {
 		const char *unit;
 		double ns;
 	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 } };
 	double value;
+	const char *end = number_of(text, &value);
+	size_t bytes = strcspn(text, ",");
 
-	text = number_of(text, &value);
-	for (size_t i = 0; text && i < sizeof units / sizeof units[0]; i++) {
-		size_t bytes = strlen(units[i].unit);
+	for (size_t i = 0; end && i < sizeof units / sizeof units[0]; i++) {
+		size_t length = strlen(units[i].unit);
 
-		if (strncmp(text, units[i].unit, bytes) != 0)
+		if (strncmp(end, units[i].unit, length) != 0 || end + length != text + bytes)
 			continue;
-		if (value * units[i].ns > 1e15)
+		if (value * units[i].ns > 1e15) {
+			(void)error_set(err, EINVAL, "the time '%.*s' is too long", (int)bytes, text);
 			return NULL;
+		}
 		*ret_ns = (uint64_t)(value * units[i].ns);
 		return text + bytes;
 	}
+	if (end && end == text + bytes)
+		(void)error_set(err, EINVAL, "the time '%.*s' needs a unit: ns, us, ms or s", (int)bytes, text);
+	else
+		(void)error_set(err, EINVAL, "'%.*s' is no time, as 100us (units are ns, us, ms, s)", (int)bytes, text);
 	return NULL;
 }
 
-int judge_floor_parse(const char *text, struct analysis_floor *ret)
+int judge_floor_parse(const char *text, struct analysis_floor *ret, struct error *err)
 {
 	struct analysis_floor floor = JUDGE_FLOOR_DEFAULT;
-	const char *at = share_of(text, &floor.share);
+	const char *at = share_of(text, &floor.share, err);
 
-	if (!at || *at != ',')
-		return -EINVAL;
-	at = time_of(at + 1, &floor.least_ns);
+	if (at && *at == '\0')
+		return error_set(err, EINVAL, "a time is missing behind the share, as in 1%%,100us");
+	if (at)
+		at = time_of(at + 1, &floor.least_ns, err);
 	if (at && *at == ',')
-		at = time_of(at + 1, &floor.enough_ns);
-	if (!at || *at != '\0')
+		at = time_of(at + 1, &floor.enough_ns, err);
+	if (!at)
 		return -EINVAL;
+	if (*at != '\0')
+		return error_set(err, EINVAL, "'%s' is too much: a share and at most two times are wanted", at);
 	*ret = floor;
 	ret->set = true;
 	return 0;

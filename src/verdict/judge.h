@@ -6,14 +6,15 @@
 #ifndef SYSCULL_VERDICT_JUDGE_H
 #define SYSCULL_VERDICT_JUDGE_H
 
+#include "base/error.h"
 #include "verdict/analysis.h"
 
 #define JUDGE_FLOOR_DEFAULT \
 	((struct analysis_floor){ .share = 0.01, .least_ns = 100 * 1000, .enough_ns = 100 * 1000 * 1000, .set = true })
 
 /* "1%,100us" or "1%,100us,100ms": share and least time, or so much in all.
- * -EINVAL: not that. */
-int judge_floor_parse(const char *text, struct analysis_floor *ret);
+ * -EINVAL with err: not that. */
+int judge_floor_parse(const char *text, struct analysis_floor *ret, struct error *err);
 
 /*
  * Reads result->prices, task_ns, calls, floor and complete (nothing is worth

@@ -73,6 +73,10 @@ fails_with()
 	fails_with "auto, always or never, not 'x'" "$SYSCULL" run --color=x true
 	fails_with "auto, always or never, not ''" "$SYSCULL" run --pin= true
 	fails_with "no engine is called 'magic'" "$SYSCULL" run --engine magic true
+	fails_with "--floor: the time '0' needs a unit" "$SYSCULL" run --floor 0,0 true
+	fails_with "--floor: a share is at most 100%, not 200%" "$SYSCULL" run --floor 200%,1us true
+	fails_with "-e: '' names no call" "$SYSCULL" run -e '' true
+	fails_with "-e: there is no call 'opne'; did you mean 'open'?" "$SYSCULL" run -e opne true
 	fails_with "region" "$SYSCULL" run --by=day true
 	for number in 0 -1 x 1x 1000001 99999999999999999999 ''; do
 		fails_with "a number from 1 to 1000000, not '$number'" "$SYSCULL" run "--task-limit=$number" true
@@ -87,7 +91,8 @@ fails_with()
 	for name in output attach color engine pin task-limit; do
 		fails_with "option --$name needs" "$SYSCULL" run "--$name"
 	done
-	fails_with "option --output needs FILE" "$SYSCULL" run -o
+	fails_with "option -o needs FILE" "$SYSCULL" run -o
+	fails_with "option -p needs PID" "$SYSCULL" run -qp
 	fails_with "no command given" "$SYSCULL" run
 	fails_with "no command given" "$SYSCULL" run --
 	fails_with "no command given" "$SYSCULL" run -q

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "rules/rule.h"
 #include "verdict/judge.h"
@@ -24,7 +25,7 @@ static void what_is_written_is_meant(void **state)
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		struct analysis_floor floor;
 
-		assert_int_equal(judge_floor_parse(rows[i].text, &floor), 0);
+		assert_int_equal(judge_floor_parse(rows[i].text, &floor, NULL), 0);
 		assert_true(floor.share > rows[i].floor.share - 1e-9 && floor.share < rows[i].floor.share + 1e-9);
 		assert_int_equal(floor.least_ns, rows[i].floor.least_ns);
 		assert_int_equal(floor.enough_ns, rows[i].floor.enough_ns);
@@ -44,8 +45,33 @@ static void what_is_not_meant_is_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)
-		assert_int_equal(judge_floor_parse(odd[i], &floor), -EINVAL);
+		assert_int_equal(judge_floor_parse(odd[i], &floor, NULL), -EINVAL);
 	assert_true(floor.share == 0.5 && !floor.set);
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+	static const char *const rows[][2] = {
+		{ "0,0", "the time '0' needs a unit" },
+		{ "1%,1ms,5", "the time '5' needs a unit" },
+		{ "200%,1us", "a share is at most 100%, not 200%" },
+		{ "2,1us", "a share is at most 100%, not 2" },
+		{ "much,1us", "'much,1us' is no share" },
+		{ "1%", "a time is missing" },
+		{ "1%,1min", "'1min' is no time" },
+		{ "1%,9999999999s", "is too long" },
+		{ "1%,1us,1s,1s", "',1s' is too much" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct analysis_floor floor;
+		struct error err = { 0 };
+
+		assert_int_equal(judge_floor_parse(rows[i][0], &floor, &err), -EINVAL);
+		if (!strstr(err.text, rows[i][1]))
+			fail_msg("%s: %s", rows[i][0], err.text);
+	}
 }
 
 static const struct rule rule = { .id = "some-rule" };
@@ -63,7 +89,7 @@ static bool is_worth(const char *floor, uint64_t calls, double task_ns)
 	result.prices = price_book_new_fixed(NULL, 0, 1000);
 	result.floor = JUDGE_FLOOR_DEFAULT;
 	if (floor)
-		assert_int_equal(judge_floor_parse(floor, &result.floor), 0);
+		assert_int_equal(judge_floor_parse(floor, &result.floor, NULL), 0);
 	assert_int_equal(judge_findings(&result, &list), 0);
 	worth = result.findings[0].worth;
 	judge_done(&result);
@@ -90,6 +116,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_is_meant),
 		cmocka_unit_test(what_is_not_meant_is_refused),
+		cmocka_unit_test(what_is_wrong_is_said),
 		cmocka_unit_test(both_or_so_much_in_all),
 	};
 
