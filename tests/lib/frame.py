@@ -17,7 +17,7 @@ TOP = os.environ["SYSCULL_TOP"]
 STRICT = ["-Wall", "-Wextra", "-Werror"]
 # What a part's plain tests are made of besides test-PART.c and the part; tests/lib.
 TESTS = {
-    "xattr": (["test-xattr.c", "fake-kernel.c"], ["-Wl,--wrap=syscall,--wrap=clock_gettime"]),
+    "xattr": (["test-xattr.c", "fake-kernel.c"], ["-Wl,--wrap=syscall,--wrap=clock_gettime,--wrap=realloc"]),
     "mark": (["costs-mark.c"], []),
     "lines": (["lines/test-lines.c", "lines/fake-reads.c"], ["-Wl,--wrap=syscall,--wrap=getauxval"]),
     "proc": (["lines/test-proc.c", "lines/fake-reads.c"], ["-Wl,--wrap=syscall,--wrap=getauxval"]),

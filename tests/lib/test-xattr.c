@@ -24,7 +24,17 @@
 static struct fake_file files[FILES];
 static time_t clock_offset_s;
 
+static unsigned long allocations;
+
 int __wrap_clock_gettime(clockid_t id, struct timespec *now);
+void *__wrap_realloc(void *old, size_t size);
+void *__real_realloc(void *old, size_t size);
+
+void *__wrap_realloc(void *old, size_t size)
+{
+	allocations++;
+	return __real_realloc(old, size);
+}
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *now)
 {
@@ -214,6 +224,11 @@ static void counts(void)
 	/* One name alone is asked by name: the same single call, and it brings the value. */
 	(void)ask(memo, 7, LABEL);
 	CHECK_EQUAL(fake.counts[FAKE_GET], 5);
+	/* Only a list that is larger than most allocates. */
+	CHECK_EQUAL(allocations, 0);
+	files[8].list_padding = 5000;
+	(void)ask(memo, 8, WANTED);
+	CHECK(allocations > 0);
 	syscull_xattr_memo_free(memo);
 }
 
