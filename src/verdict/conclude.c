@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "rules/merge.h"
 #include "verdict/analysis-state.h"
 #include "verdict/books.h"
 #include "verdict/judge.h"
@@ -27,6 +28,7 @@ static void end_rules(struct analysis *analysis)
 			run->rule->end(run, &analysis->findings);
 		analysis->result.evicted += run->evicted;
 	}
+	finding_list_merge(&analysis->findings);
 }
 
 static int by_time(const void *a, const void *b)

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "rules/merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules/rule.h"
+#include "test.h"
+
+static const struct rule one_rule = { .id = "one" }, other_rule = { .id = "other" };
+
+static struct finding *make(struct finding_list *list, const struct rule *rule, uint32_t pid, const char *object)
+{
+	struct finding *finding = finding_add(list, rule, FINDING_LIKELY);
+	struct finding_remedy *remedy;
+
+	finding->pid = pid;
+	finding->process_id = pid;
+	finding_set(&finding->exe, "/bin/some");
+	finding_set(&finding->what, "asks in vain");
+	finding_set(&finding->object, "%s", object);
+	finding_set(&finding->where, "folder of %u", pid);
+	finding_add_cost(finding, CALL_getxattr, ENODATA, 100 + pid, "a.b")->components = 200;
+	finding->calls = 100 + pid;
+	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
+	finding_set(&remedy->text, "ask once");
+	finding_add_delta(remedy, CALL_getxattr, ENODATA, -(int64_t)(99 + pid), 198);
+	finding_add_delta(remedy, CALL_llistxattr, 0, 1, 2);
+	return finding;
+}
+
+static void equal_ones_become_one(void **state)
+{
+	struct finding_list list = { 0 };
+	const struct finding *sum;
+
+	(void)state;
+	(void)make(&list, &one_rule, 1, "x");
+	(void)make(&list, &one_rule, 2, "y");
+	(void)make(&list, &one_rule, 3, "x");
+	(void)make(&list, &other_rule, 4, "x");
+	(void)make(&list, &one_rule, 5, "x");
+	finding_list_merge(&list);
+
+	assert_int_equal(list.items.used, 3);
+	sum = &list.items.at[0];
+	assert_int_equal(sum->pid, 0);
+	assert_int_equal(sum->calls, 309);
+	assert_int_equal(sum->costs.used, 1);
+	assert_int_equal(sum->costs.at[0].count, 309);
+	assert_int_equal(sum->costs.at[0].components, 600);
+	assert_int_equal(sum->remedies.at[0].deltas.used, 2);
+	assert_int_equal(sum->remedies.at[0].deltas.at[0].count, -306);
+	assert_int_equal(sum->remedies.at[0].deltas.at[1].count, 3);
+	assert_string_equal(sum->where, "folder of 1");
+	assert_int_equal(sum->notes.used, 1);
+	assert_non_null(strstr(sum->notes.at[0], "in 3 processes"));
+	assert_string_equal(list.items.at[1].object, "y");
+	assert_int_equal(list.items.at[1].pid, 2);
+	assert_int_equal(list.items.at[1].notes.used, 0);
+	assert_ptr_equal(list.items.at[2].rule, &other_rule);
+	finding_list_done(&list);
+}
+
+static void different_ones_stay(void **state)
+{
+	struct finding_list list = { 0 };
+
+	(void)state;
+	(void)make(&list, &one_rule, 1, "x");
+	make(&list, &one_rule, 2, "x")->tier = FINDING_CERTAIN;
+	make(&list, &one_rule, 3, "x")->information = true;
+	finding_set(&make(&list, &one_rule, 4, "x")->exe, "/bin/another");
+	finding_set(&make(&list, &one_rule, 5, "x")->remedies.at[0].text, "another way");
+	/* Of several processes already: as the rule told it. */
+	(void)make(&list, &one_rule, 0, "x");
+	(void)make(&list, &one_rule, 0, "x");
+	finding_list_merge(&list);
+	assert_int_equal(list.items.used, 7);
+	finding_list_done(&list);
+}
+
+static void nothing_is_nothing(void **state)
+{
+	struct finding_list list = { 0 };
+
+	(void)state;
+	finding_list_merge(&list);
+	assert_int_equal(list.items.used, 0);
+	finding_list_done(&list);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(equal_ones_become_one),
+		cmocka_unit_test(different_ones_stay),
+		cmocka_unit_test(nothing_is_nothing),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
