@@ -19,7 +19,7 @@ load helper
 	for id in $("$SYSCULL" rules | cut -d ' ' -f 1); do
 		[ -f "$SYSCULL_TOP/docs/rules/$id.md" ]
 	done
-	expect "$(cd "$SYSCULL_TOP/docs/rules" && ls | sed -n 's/\.md$//p' | sort)" \
+	expect "$(cd "$SYSCULL_TOP/docs/rules" && ls | grep -v README | sed -n 's/\.md$//p' | sort)" \
 		"$("$SYSCULL" rules | cut -d ' ' -f 1 | sort)"
 }
 
@@ -37,6 +37,8 @@ load helper
 		explain a b|wants one rule
 		explain xattr|did you mean 'xattr-probe'?
 		explain localtime|did you mean
+		explain nope|no rule is called 'nope'; 'syscull rules' lists them
+		explain fd-sweeep|did you mean 'fd-sweep'?
 		explain nothing-like-it-at-all|'syscull rules' lists them
 		doctor now|takes no operand
 		rules --all|unknown option --all
