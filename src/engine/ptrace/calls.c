@@ -244,7 +244,7 @@ void call_unfinished(struct engine_pt *e, struct task *task, bool killed)
 
 void call_stop(struct engine_pt *e, struct task *task, uint64_t seen_ns)
 {
-	struct __ptrace_syscall_info info;
+	struct __ptrace_syscall_info info = { 0 }; /* valgrind does not know that the kernel fills it */
 	long got = ptrace(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof info, &info);
 
 	if (got <= 0 ? errno == ESRCH : info.op == PTRACE_SYSCALL_INFO_NONE)

@@ -154,7 +154,7 @@ static void note_setuid(struct engine_pt *e, const struct stat *st)
 
 void state_exec(struct engine_pt *e, struct task *task, pid_t former, uint64_t seen_ns)
 {
-	struct __ptrace_syscall_info info;
+	struct __ptrace_syscall_info info = { 0 };
 	struct image image = { 0 };
 	struct event_exec *record;
 	bool compat = false;

@@ -28,7 +28,7 @@ static void pause_for_ever(void)
 
 bool probe_call_info(pid_t tid)
 {
-	struct __ptrace_syscall_info info;
+	struct __ptrace_syscall_info info = { 0 };
 
 	return ptrace(PTRACE_GET_SYSCALL_INFO, tid, sizeof info, &info) > 0;
 }
