@@ -4,6 +4,7 @@ installs, and that the policy that keeps services from starting is only there
 for as long.  Installs nothing."""
 import os
 import pty
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -108,6 +109,17 @@ with tempfile.TemporaryDirectory() as top:
     bare = Machine(top, "bare", BUT_BATS, uid=1000, without=["meson"])
     run = bare.run("--wanted", "test")
     assert run.returncode == 1 and "apt-get install" in run.stderr, run
+
+    # Behind the line that says what to install make says nothing.
+    make = shutil.which("make")
+    nothing = Machine(top, "nothing", uid=1000, without=["meson"])
+    run = subprocess.run([make, "--no-print-directory", "-C", TOP, "run"], env=nothing.env, stdin=subprocess.DEVNULL,
+                         capture_output=True, text=True, check=False)
+    assert run.returncode != 0 and run.stdout == "" and len(run.stderr.splitlines()) == 1, run
+    assert "apt-get install" in run.stderr and nothing.apt() == [], run
+    run = subprocess.run([make, "-C", TOP, "run", "CMD="], env=complete.env, stdin=subprocess.DEVNULL,
+                         capture_output=True, text=True, check=False)
+    assert run.returncode != 0 and "CMD= needs a command" in run.stderr, run
 
     # On a terminal: asks; in CI it does not.
     for answer, env, times in (("n\n", {}, 0), ("y\n", {}, 1), ("", {"CI": "1"}, 1)):
