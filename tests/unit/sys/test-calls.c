@@ -26,7 +26,7 @@ static void numbers_have_names(void **state)
 
 static void odd_numbers_are_unknown(void **state)
 {
-	static const int32_t odd[] = { -1, INT32_MIN, INT32_MAX, 0x40000000, 0x40000000 + 1, 400, 470, 1023, 1024 };
+	static const int32_t odd[] = { -1, INT32_MIN, INT32_MAX, 0x40000000, 0x40000000 + 1, 400, 1023, 1024, 9999 };
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++)
@@ -92,7 +92,7 @@ static void calls_print(void **state)
 
 	(void)state;
 	assert_string_equal(sys_call_print(SYS_ARCH_NATIVE, openat, buf), "openat");
-	assert_string_equal(sys_call_print(SYS_ARCH_NATIVE, 471, buf), "call_471");
+	assert_string_equal(sys_call_print(SYS_ARCH_NATIVE, 999, buf), "call_999");
 	assert_string_equal(sys_call_print(SYS_ARCH_NATIVE, -1, buf), "call_-1");
 	assert_string_equal(sys_call_print(SYS_ARCH_I386, 5, buf), "call_5 (i386)");
 	assert_string_equal(sys_call_print(SYS_ARCH_X32, 0x40000201, buf), "call_1073742337 (x32)");
