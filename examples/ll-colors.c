@@ -280,7 +280,7 @@ static enum color of_regular(const struct entry *entry, uint32_t mode)
 		return C_CAPABILITY;
 	if (mode & (S_IXUSR | S_IXGRP | S_IXOTH) && colored(C_EXEC))
 		return C_EXEC;
-	if (entry->stx.stx_nlink > 1 && colored(C_LINKS))
+	if (entry->st.nlink > 1 && colored(C_LINKS))
 		return C_LINKS;
 	return C_FILE;
 }
@@ -344,7 +344,7 @@ static const struct sequence *sequence_of(const struct entry *entry, bool target
 {
 	const char *name = target ? entry->link : entry->name;
 	bool missing = target && !entry->link_ok;
-	uint32_t mode = target || (links_as_targets && entry->link_ok) ? entry->link_mode : entry->stx.stx_mode;
+	uint32_t mode = target || (links_as_targets && entry->link_ok) ? entry->link_mode : entry->st.mode;
 	enum color color;
 
 	if (missing && colored(C_MISSING))

@@ -137,7 +137,7 @@ static char bit3(uint32_t mode, uint32_t execute, uint32_t special, char letter)
 
 static void print_mode(const struct entry *entry, bool marks)
 {
-	uint32_t mode = entry->stx.stx_mode;
+	uint32_t mode = entry->st.mode;
 	char text[] = "??????????? ";
 
 	if (entry->stat_ok) {
@@ -183,25 +183,25 @@ static int id_width(const struct entry *entry, const char *(*name_of)(uint32_t),
 
 static bool device(const struct entry *entry)
 {
-	return entry->stat_ok && (S_ISCHR(entry->stx.stx_mode) || S_ISBLK(entry->stx.stx_mode));
+	return entry->stat_ok && (S_ISCHR(entry->st.mode) || S_ISBLK(entry->st.mode));
 }
 
 static void widen(struct widths *widths, const struct entry *entry)
 {
-	const struct statx *stx = &entry->stx;
+	const struct entry_stat *st = &entry->st;
 
 	widths->marks = widths->marks || entry->mark != 0;
 	if (!entry->stat_ok)
 		return;
-	widths->links = at_least(widths->links, digits(stx->stx_nlink));
-	widths->user = at_least(widths->user, id_width(entry, ids_user, stx->stx_uid));
-	widths->group = at_least(widths->group, id_width(entry, ids_group, stx->stx_gid));
+	widths->links = at_least(widths->links, digits(st->nlink));
+	widths->user = at_least(widths->user, id_width(entry, ids_user, st->uid));
+	widths->group = at_least(widths->group, id_width(entry, ids_group, st->gid));
 	if (device(entry)) {
-		widths->major = at_least(widths->major, digits(stx->stx_rdev_major));
-		widths->minor = at_least(widths->minor, digits(stx->stx_rdev_minor));
+		widths->major = at_least(widths->major, digits(st->rdev_major));
+		widths->minor = at_least(widths->minor, digits(st->rdev_minor));
 		widths->size = at_least(widths->size, widths->major + 2 + widths->minor);
 	} else {
-		widths->size = at_least(widths->size, digits(stx->stx_size));
+		widths->size = at_least(widths->size, digits(st->size));
 	}
 }
 
@@ -217,8 +217,7 @@ static size_t print_time(const struct entry *entry)
 	static time_t text_minute;
 	static size_t text_length;
 	static bool text_recent;
-	struct timespec when = { .tv_sec = (time_t)entry->stx.stx_mtime.tv_sec,
-				 .tv_nsec = (long)entry->stx.stx_mtime.tv_nsec };
+	struct timespec when = { .tv_sec = (time_t)entry->st.mtime_s, .tv_nsec = (long)entry->st.mtime_ns };
 	struct timespec old;
 	struct tm tm;
 	bool recent;
@@ -254,11 +253,11 @@ static size_t print_size(const struct entry *entry, const struct widths *widths)
 	if (!entry->stat_ok) {
 		put_unknown(widths->size);
 	} else if (!device(entry)) {
-		put_number(entry->stx.stx_size, widths->size, ' ');
+		put_number(entry->st.size, widths->size, ' ');
 	} else {
-		put_number(entry->stx.stx_rdev_major, widths->major + at_least(0, blanks), ',');
+		put_number(entry->st.rdev_major, widths->major + at_least(0, blanks), ',');
 		put(" ", 1);
-		put_number(entry->stx.stx_rdev_minor, widths->minor, ' ');
+		put_number(entry->st.rdev_minor, widths->minor, ' ');
 	}
 	return length;
 }
@@ -279,11 +278,11 @@ static void print_entry(const struct entry *entry, const struct widths *widths)
 		colors_line();
 	print_mode(entry, widths->marks);
 	if (entry->stat_ok)
-		put_number(entry->stx.stx_nlink, widths->links, ' ');
+		put_number(entry->st.nlink, widths->links, ' ');
 	else
 		put_unknown(widths->links);
-	print_id(entry, ids_user, entry->stx.stx_uid, widths->user);
-	print_id(entry, ids_group, entry->stx.stx_gid, widths->group);
+	print_id(entry, ids_user, entry->st.uid, widths->user);
+	print_id(entry, ids_group, entry->st.gid, widths->group);
 	/* ls counts the column from after the ids; it decides where a wrapped name's line is cleared. */
 	column = print_size(entry, widths);
 	column += print_time(entry);

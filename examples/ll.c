@@ -158,15 +158,19 @@ static void ask_attributes(struct entry *entry, int dirfd, const char *dir)
 	uint32_t wanted = SYSCULL_XATTR_SELINUX, error;
 	char label[256];
 
-	if (!S_ISLNK(entry->stx.stx_mode))
+	if (!S_ISLNK(entry->st.mode))
 		wanted |= SYSCULL_XATTR_ACL_ACCESS;
-	if (S_ISDIR(entry->stx.stx_mode))
+	if (S_ISDIR(entry->st.mode))
 		wanted |= SYSCULL_XATTR_ACL_DEFAULT;
-	if (S_ISREG(entry->stx.stx_mode) && print_options.color && colors_want_capabilities())
+	if (S_ISREG(entry->st.mode) && print_options.color && colors_want_capabilities())
 		wanted |= SYSCULL_XATTR_CAPABILITY;
 	answers.label = label;
 	answers.label_size = sizeof label;
-	syscull_xattr_file_statx(&file, &entry->stx);
+	file.have = entry->st.have;
+	file.mode = entry->st.mode;
+	file.dev_major = entry->st.dev_major;
+	file.dev_minor = entry->st.dev_minor;
+	file.mount_id = entry->st.mount_id;
 	(void)syscull_xattr_ask(memo, &file, wanted, &answers);
 	entry->mark = mark_of(&answers);
 	entry->capability = answers.present & SYSCULL_XATTR_CAPABILITY;
@@ -205,31 +209,54 @@ static void read_target(struct entry *entry, int dirfd, const char *dir)
 	}
 }
 
+static void keep(struct entry_stat *st, const struct statx *stx)
+{
+	struct syscull_xattr_file file = SYSCULL_XATTR_FILE_INIT(AT_FDCWD, NULL);
+
+	syscull_xattr_file_statx(&file, stx);
+	*st = (struct entry_stat){ .size = stx->stx_size,
+				   .blocks = stx->stx_blocks,
+				   .mount_id = file.mount_id,
+				   .mtime_s = stx->stx_mtime.tv_sec,
+				   .mtime_ns = stx->stx_mtime.tv_nsec,
+				   .nlink = stx->stx_nlink,
+				   .uid = stx->stx_uid,
+				   .gid = stx->stx_gid,
+				   .rdev_major = stx->stx_rdev_major,
+				   .rdev_minor = stx->stx_rdev_minor,
+				   .dev_major = stx->stx_dev_major,
+				   .dev_minor = stx->stx_dev_minor,
+				   .have = file.have,
+				   .mode = stx->stx_mode };
+}
+
 /* Returns false when it is not even shown. */
 static bool look_at(struct entry *entry, int dirfd, const char *dir)
 {
+	struct statx stx;
+
 	if (statx(dirfd, entry->name, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT,
 		  STATX_TYPE | STATX_MODE | STATX_NLINK | STATX_UID | STATX_GID | STATX_MTIME | STATX_SIZE |
 			  STATX_BLOCKS | STATX_MNT_ID | STATX_MNT_ID_UNIQUE,
-		  &entry->stx) < 0) {
+		  &stx) < 0) {
 		char *path = join(dir, entry->name);
 
 		complain("cannot access ", path, errno, dirfd == AT_FDCWD);
 		free(path);
-		memset(&entry->stx, 0, sizeof entry->stx);
 		return dirfd != AT_FDCWD;
 	}
+	keep(&entry->st, &stx);
 	entry->stat_ok = true;
 	if (dirfd != AT_FDCWD)
 		ask_attributes(entry, dirfd, dir);
-	if (S_ISLNK(entry->stx.stx_mode))
+	if (S_ISLNK(entry->st.mode))
 		read_target(entry, dirfd, dir);
 	return true;
 }
 
 static bool is_directory(const struct entry *entry)
 {
-	return entry->stat_ok ? S_ISDIR(entry->stx.stx_mode) : entry->d_type == DT_DIR;
+	return entry->stat_ok ? S_ISDIR(entry->st.mode) : entry->d_type == DT_DIR;
 }
 
 static bool dots(const char *name)
@@ -250,7 +277,7 @@ static void print_total(const struct entries *entries)
 	uint64_t blocks = 0;
 
 	for (size_t i = 0; i < entries->count; i++)
-		blocks += entries->list[i].stx.stx_blocks;
+		blocks += entries->list[i].st.blocks;
 	(void)printf("total %llu\n", (unsigned long long)(blocks / 2 + blocks % 2));
 }
 
