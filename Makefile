@@ -10,14 +10,11 @@ help: ## this list
 build: ## build/syscull
 	@tools/build
 
-# After a refusal the last line is its own, what to install, not make's "Error 1".
-deps_for = tools/deps --wanted $(1) || kill -s PIPE $$PPID
-
 run: ## what `ls -l` wastes and a measured cure; CMD='...' for any command
 ifeq ($(origin CMD)$(strip $(CMD)),command line)
 	$(error CMD= needs a command, as in make run CMD='git status')
 endif
-	@$(call deps_for,build)
+	@tools/deps --wanted build
 	@tools/build
 ifdef CMD
 	@build/syscull run -- $(CMD)
@@ -26,11 +23,11 @@ else
 endif
 
 check: ## all tests on three builds; installs what is missing first
-	@$(call deps_for,build test cross)
+	@tools/deps --wanted build test cross
 	@tools/check
 
 check-long: ## the long tests in shards (SHARD=NAME for one)
-	@$(call deps_for,build long)
+	@tools/deps --wanted build long
 	@tools/build
 	@tools/check-long $(SHARD)
 
