@@ -90,10 +90,16 @@ SYSCULL_HIDDEN long syscull__fds_about(struct fds_run *run);
 struct fds_list {
 	int fd; /* the list's own descriptor, which is not in it */
 	long count; /* without fd; -1: the system does not say */
+	uint64_t device, inode;
 	bool seeks; /* a number can be sought */
 	size_t at, used;
 	uint64_t buffer[512];
 };
+/* Begins one that is not to be believed yet, its count neither; 0 or a negative errno. */
+SYSCULL_HIDDEN int syscull__fds_list_begin(struct fds_run *run, struct fds_list *list);
+/* Whether it is the list of this very table; closes it when not. */
+SYSCULL_HIDDEN int syscull__fds_list_check(struct fds_run *run, struct fds_list *list);
+/* Both. */
 SYSCULL_HIDDEN int syscull__fds_list_open(struct fds_run *run, struct fds_list *list);
 /* 1 and a number, 0 at the end, or a negative errno.  room: bytes read at a time, 0 all. */
 SYSCULL_HIDDEN int syscull__fds_list_next(struct fds_run *run, struct fds_list *list, size_t room, int *ret_fd);

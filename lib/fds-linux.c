@@ -275,41 +275,11 @@ static size_t print_number(char *text, int number)
 	return n;
 }
 
-/*
- * Whether this is procfs and the list of this very table: only there the entry
- * of the list's own number is the list itself.  A folder of another process
- * that is mounted here has something else under that number, or nothing.
- */
-static int list_check(struct fds_run *run, struct fds_list *list)
-{
-	struct statfs system;
-	struct stat self, entry;
-	char name[12];
-	long result = CALL(run, SYS_fstatfs, (long)list->fd, &system);
-
-	if (result < 0)
-		return (int)result;
-	if (system.f_type != PROC_MAGIC)
-		return -ESTALE;
-	result = CALL(run, SYS_fstat, (long)list->fd, &self);
-	if (result < 0)
-		return (int)result;
-	(void)print_number(name, list->fd);
-	result = CALL(run, SYS_newfstatat, (long)list->fd, name, &entry, 0L);
-	if (result < 0)
-		return (int)result;
-	if (self.st_dev != entry.st_dev || self.st_ino != entry.st_ino)
-		return -ESTALE;
-	/* Since Linux 6.2 the size is the number of entries; before, 0. */
-	list->count = self.st_size > 0 && self.st_size <= INT_MAX ? (long)self.st_size - 1 : -1;
-	return 0;
-}
-
-int syscull__fds_list_open(struct fds_run *run, struct fds_list *list)
+int syscull__fds_list_begin(struct fds_run *run, struct fds_list *list)
 {
 	const long flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-	long fd;
-	int result;
+	struct stat about;
+	long fd, result;
 
 	/* The list of the process is that of its first thread, whose table may be another one. */
 	fd = CALL(run, SYS_openat, (long)AT_FDCWD, "/proc/thread-self/fd", flags);
@@ -321,10 +291,55 @@ int syscull__fds_list_open(struct fds_run *run, struct fds_list *list)
 	list->at = 0;
 	list->used = 0;
 	list->seeks = true;
-	result = list_check(run, list);
+	result = CALL(run, SYS_fstat, fd, &about);
+	if (result < 0) {
+		syscull__fds_list_close(run, list);
+		return (int)result;
+	}
+	list->device = about.st_dev;
+	list->inode = about.st_ino;
+	/* Since Linux 6.2 the size is the number of entries; before, 0. */
+	list->count = about.st_size > 0 && about.st_size <= INT_MAX ? (long)about.st_size - 1 : -1;
+	return 0;
+}
+
+/*
+ * It is, if it is procfs, and has under the list's own number the list itself.
+ * A folder of another process that is mounted here has something else there,
+ * or nothing.
+ */
+static int list_is_ours(struct fds_run *run, const struct fds_list *list)
+{
+	struct statfs system;
+	struct stat entry;
+	char name[12];
+	long result = CALL(run, SYS_fstatfs, (long)list->fd, &system);
+
+	if (result < 0)
+		return (int)result;
+	if (system.f_type != PROC_MAGIC)
+		return -ESTALE;
+	(void)print_number(name, list->fd);
+	result = CALL(run, SYS_newfstatat, (long)list->fd, name, &entry, 0L);
+	if (result < 0)
+		return (int)result;
+	return entry.st_dev == list->device && entry.st_ino == list->inode ? 0 : -ESTALE;
+}
+
+int syscull__fds_list_check(struct fds_run *run, struct fds_list *list)
+{
+	int result = list_is_ours(run, list);
+
 	if (result < 0)
 		syscull__fds_list_close(run, list);
 	return result;
+}
+
+int syscull__fds_list_open(struct fds_run *run, struct fds_list *list)
+{
+	int result = syscull__fds_list_begin(run, list);
+
+	return result < 0 ? result : syscull__fds_list_check(run, list);
 }
 
 void syscull__fds_list_close(struct fds_run *run, struct fds_list *list)

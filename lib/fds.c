@@ -103,11 +103,27 @@ static int sweep_list(struct fds_run *run, struct fds_list *list, int from, unsi
 	return result;
 }
 
-/* Whether closing by the list is cheaper than at once; if so it is done. */
+/* Whether a list of so many is cheaper than looking at each slot of the table. */
+static bool list_is_cheaper(struct fds_run *run, long count)
+{
+	long needed = (count + SPARSE_FIXED) * SPARSE_SLOTS;
+	int result;
+
+	if (count <= 0 || needed > (long)SYSCULL_FDS_CEILING)
+		return false;
+	result = syscull__fds_larger(run, needed < FDS_SLOTS_ASKED ? (int)needed - 1 : FDS_SLOTS_ASKED);
+	if (result == 1 && needed > FDS_SLOTS_ASKED) {
+		long slots = syscull__fds_slots(run);
+
+		result = slots == -EFBIG || slots >= needed;
+	}
+	return result == 1;
+}
+
+/* Closes by the list where that is cheaper than at once, which depends on the table. */
 static int sweep_sparse(struct fds_run *run, int from, unsigned int last, struct fds_keep *keep)
 {
 	struct fds_list list;
-	long count, needed;
 	int result;
 
 	if (run->flags & (SYSCULL_FDS_NO_PROCFS | SYSCULL_FDS_UNSHARE))
@@ -115,26 +131,22 @@ static int sweep_sparse(struct fds_run *run, int from, unsigned int last, struct
 	if (run->hints & (SYSCULL_FDS_HINT_SMALL | SYSCULL_FDS_HINT_PROCFS))
 		return NOT_TAKEN;
 	result = syscull__fds_larger(run, SMALL_SLOTS);
-	if (result <= 0) {
-		if (result == 0)
-			run->hints |= SYSCULL_FDS_HINT_SMALL;
+	if (result == 0)
+		run->hints |= SYSCULL_FDS_HINT_SMALL;
+	if (result <= 0)
 		return NOT_TAKEN;
+	result = syscull__fds_list_begin(run, &list);
+	if (result == 0) {
+		if (!list_is_cheaper(run, list.count)) {
+			syscull__fds_list_close(run, &list);
+			return NOT_TAKEN;
+		}
+		result = syscull__fds_list_check(run, &list);
 	}
-	count = syscull__fds_about(run);
-	needed = (count + SPARSE_FIXED) * SPARSE_SLOTS;
-	if (count <= 0 || needed > (long)SYSCULL_FDS_CEILING)
-		return NOT_TAKEN;
-	result = syscull__fds_larger(run, needed < FDS_SLOTS_ASKED ? (int)needed - 1 : FDS_SLOTS_ASKED);
-	if (result == 1 && needed > FDS_SLOTS_ASKED) {
-		long slots = syscull__fds_slots(run);
-
-		result = slots == -EFBIG || slots >= needed;
-	}
-	if (result != 1)
-		return NOT_TAKEN;
-	result = syscull__fds_list_open(run, &list);
 	if (result < 0) {
-		run->hints |= SYSCULL_FDS_HINT_PROCFS;
+		/* A full table is not refused for ever. */
+		if (result != -EMFILE && result != -ENFILE)
+			run->hints |= SYSCULL_FDS_HINT_PROCFS;
 		return NOT_TAKEN;
 	}
 	result = sweep_list(run, &list, from, last, keep, FDS_CLOSE);
@@ -293,6 +305,14 @@ static int sweep(int from, const int *keep, size_t keep_count, struct syscull_fd
 
 	if (result < 0)
 		return result;
+	/* The usual question has a short way: one call, and none of the rest if it works. */
+	if (what == FDS_CLOEXEC && keep_count == 0 && from >= 0 && run.flags == 0 && run.hints == 0) {
+		if (syscull__fds_range(&run, (unsigned int)from, UINT_MAX, what, false) == 0) {
+			run.method = SYSCULL_FDS_RANGE;
+			return syscull__fds_end(&run, options, 0, saved);
+		}
+		run.hints = SYSCULL_FDS_HINT_CLOEXEC;
+	}
 	if (from < 0 || (keep == NULL && keep_count > 0))
 		return syscull__fds_end(&run, options, -EINVAL, saved);
 	memset(kept.lists, 0, sizeof kept.lists);

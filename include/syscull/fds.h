@@ -97,11 +97,11 @@ struct syscull_fds_options {
  * Safety: any thread, async-signal-safe, safe in a vfork child.
  * Cost: one close_range(2) for each gap between the kept numbers; before that,
  * to know a sparse table, fcntl(2) and pselect6(2) (select(2) on x86-64) once,
- * left out with SYSCULL_FDS_HINT_SMALL.  A table of more than 1,024 slots is
- * also asked for its count (newfstatat(2)) and once more for its size, with a
- * get_robust_list(2) before that, which tells emulators.  A sparse one is then
- * closed by its list: openat(2), fstatfs(2), fstat(2), newfstatat(2),
- * getdents64(2) twice, one close(2) for each descriptor and one for the list.
+ * left out with SYSCULL_FDS_HINT_SMALL.  For a table of more than 1,024
+ * slots the list in /proc is opened and asked for its count (openat(2),
+ * fstat(2), close(2)) and the size once more, with a get_robust_list(2) before
+ * that, which tells emulators.  A sparse one is then closed by the list:
+ * fstatfs(2), newfstatat(2), getdents64(2) twice, close(2) of each descriptor.
  * The exact numbers of every way are in syscull_fds(3).
  */
 int syscull_fds_close(int from, const int *keep, size_t keep_count, struct syscull_fds_options *options);

@@ -103,12 +103,12 @@ static void large(void)
 	prepare(1500, 0);
 	begin("close-large");
 	result = syscull_fds_close(3, NULL, 0, &options);
-	end(result, SYSCULL_FDS_RANGE, 6);
+	end(result, SYSCULL_FDS_RANGE, 8);
 	prepare(7, 0);
 	table_open(9999);
 	begin("close-sparse");
 	result = syscull_fds_close(3, NULL, 0, &options);
-	end(result, SYSCULL_FDS_PROCFS, 18);
+	end(result, SYSCULL_FDS_PROCFS, 17);
 }
 
 int main(void)
