@@ -296,9 +296,36 @@ static int unshare_first(struct fds_run *run, int from, const struct fds_keep *k
 	return syscull__fds_unshare(run);
 }
 
-static int sweep(int from, const int *keep, size_t keep_count, struct syscull_fds_options *options, enum fds_do what)
+static int sweep(struct fds_run *run, int from, const int *keep, size_t keep_count, enum fds_do what)
 {
 	struct fds_keep kept;
+	int result = 0;
+
+	if (from < 0 || (keep == NULL && keep_count > 0))
+		return -EINVAL;
+	memset(kept.lists, 0, sizeof kept.lists);
+	kept.lists[0].first = keep;
+	kept.lists[0].count = keep_count;
+	kept.lists[0].stride = 1;
+	if (run->flags & SYSCULL_FDS_UNSHARE)
+		result = unshare_first(run, from, &kept, what);
+	return result < 0 ? result : syscull__fds_sweep(run, from, UINT_MAX, &kept, what);
+}
+
+int syscull_fds_close(int from, const int *keep, size_t keep_count, struct syscull_fds_options *options)
+{
+	struct fds_run run;
+	int saved = errno;
+	int result = syscull__fds_begin(&run, options);
+
+	if (result < 0)
+		return result;
+	result = sweep(&run, from, keep, keep_count, FDS_CLOSE);
+	return syscull__fds_end(&run, options, result, saved);
+}
+
+int syscull_fds_cloexec(int from, const int *keep, size_t keep_count, struct syscull_fds_options *options)
+{
 	struct fds_run run;
 	int saved = errno;
 	int result = syscull__fds_begin(&run, options);
@@ -306,32 +333,13 @@ static int sweep(int from, const int *keep, size_t keep_count, struct syscull_fd
 	if (result < 0)
 		return result;
 	/* The usual question has a short way: one call, and none of the rest if it works. */
-	if (what == FDS_CLOEXEC && keep_count == 0 && from >= 0 && run.flags == 0 && run.hints == 0) {
-		if (syscull__fds_range(&run, (unsigned int)from, UINT_MAX, what, false) == 0) {
+	if (keep_count == 0 && from >= 0 && run.flags == 0 && run.hints == 0) {
+		if (syscull__fds_range(&run, (unsigned int)from, UINT_MAX, FDS_CLOEXEC, false) == 0) {
 			run.method = SYSCULL_FDS_RANGE;
 			return syscull__fds_end(&run, options, 0, saved);
 		}
 		run.hints = SYSCULL_FDS_HINT_CLOEXEC;
 	}
-	if (from < 0 || (keep == NULL && keep_count > 0))
-		return syscull__fds_end(&run, options, -EINVAL, saved);
-	memset(kept.lists, 0, sizeof kept.lists);
-	kept.lists[0].first = keep;
-	kept.lists[0].count = keep_count;
-	kept.lists[0].stride = 1;
-	if (run.flags & SYSCULL_FDS_UNSHARE)
-		result = unshare_first(&run, from, &kept, what);
-	if (result == 0)
-		result = syscull__fds_sweep(&run, from, UINT_MAX, &kept, what);
+	result = sweep(&run, from, keep, keep_count, FDS_CLOEXEC);
 	return syscull__fds_end(&run, options, result, saved);
-}
-
-int syscull_fds_close(int from, const int *keep, size_t keep_count, struct syscull_fds_options *options)
-{
-	return sweep(from, keep, keep_count, options, FDS_CLOSE);
-}
-
-int syscull_fds_cloexec(int from, const int *keep, size_t keep_count, struct syscull_fds_options *options)
-{
-	return sweep(from, keep, keep_count, options, FDS_CLOEXEC);
 }
