@@ -159,6 +159,7 @@ struct analysis_result {
 	 * A tree: the wall time less all stops, as if they had stood in each
 	 * other's way; at least what the first process needs by itself. */
 	double untraced_ns, untraced_low_ns, untraced_high_ns;
+	double firm_fit; /* the same for prices that do not depend on what is asked (time_is_firm) */
 	double price_fit; /* prices are times this: what this run's account leaves of them */
 	double stop_ns; /* our cost of one call, as found in this run */
 	bool closed, complete;

@@ -12,7 +12,7 @@
 #include "verdict/upgrade.h"
 
 #define USER_LEAST 0.05 /* of a program's work is its own, at the least */
-#define FIT_LEAST 0.5 /* no price is off by more */
+#define FIT_LEAST 0.35 /* no price is off by more */
 
 static void end_rules(struct analysis *analysis)
 {
@@ -89,11 +89,19 @@ static int list_processes(struct analysis *analysis)
 	return r;
 }
 
-static void scale_calls(struct time_amount *amounts, size_t rows, double factor)
+static bool is_firm(const struct tally *tally, const struct time_amount *amounts, size_t row)
+{
+	return amounts[row].source == PRICE_CALIBRATED && time_is_firm(tally->rows.at[row].id);
+}
+
+/* Firm prices have a factor of their own, mostly 1. */
+static void scale_calls(const struct tally *tally, struct time_amount *amounts, size_t rows, double factor, double firm)
 {
 	for (size_t row = 0; row < rows; row++) {
-		amounts[row].ns *= factor;
-		amounts[row].low_ns *= factor;
+		double by = is_firm(tally, amounts, row) ? firm : factor;
+
+		amounts[row].ns *= by;
+		amounts[row].low_ns *= by;
 	}
 }
 
@@ -110,7 +118,7 @@ static int list_shown(struct analysis *analysis)
 	for (size_t row = 0; row < rows; row++)
 		time_of_row(&shown->time, &shown->tally, &shown->tally.rows.at[row], result->prices, result->stop_ns,
 			    &amounts[row]);
-	scale_calls(amounts, rows, result->price_fit);
+	scale_calls(&shown->tally, amounts, rows, result->price_fit, result->firm_fit);
 	shown->all_calls = result->by_call;
 	result->by_call = list_calls(&shown->tally, amounts);
 	result->by_call_count = result->by_call ? rows : 0;
@@ -199,20 +207,21 @@ static double untraced_ns(const struct analysis_result *result, const struct unt
  * less; a far lower account is not to be trusted either.
  */
 static double fit_calls(const struct analysis_result *result, const struct untraced_result *untraced,
-			const struct time_result *time)
+			const struct time_result *time, double firm_ns)
 {
-	double wall_ns = (double)result->facts.wall_ns, most_ns = time->calls_ns;
+	double wall_ns = (double)result->facts.wall_ns, most_ns = time->calls_ns, soft_ns = time->calls_ns - firm_ns;
 	long cpus = result->tasks <= 1 ? 1 : sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (time->calls_ns <= 0)
+	if (soft_ns <= 0)
 		return 1;
 	if (untraced->clocked)
 		most_ns = untraced->work_ns * (1 - USER_LEAST);
-	if (most_ns < time->calls_ns * FIT_LEAST)
-		most_ns = time->calls_ns * FIT_LEAST;
 	if (wall_ns > 0 && cpus > 0 && most_ns > wall_ns * (double)cpus * (1 - USER_LEAST))
 		most_ns = wall_ns * (double)cpus * (1 - USER_LEAST);
-	return most_ns < time->calls_ns ? most_ns / time->calls_ns : 1;
+	most_ns -= firm_ns;
+	if (most_ns < soft_ns * FIT_LEAST)
+		most_ns = soft_ns * FIT_LEAST;
+	return most_ns < soft_ns ? most_ns / soft_ns : 1;
 }
 
 /* Without an account of the tasks it is all from durations. */
@@ -246,16 +255,25 @@ static int judge_time(struct analysis *analysis)
 	struct time_amount *amounts = calloc(rows ? rows : 1, sizeof *amounts);
 	struct untraced_result untraced;
 	struct time_result time;
+	double firm_ns = 0, most_ns;
 	int r;
 
 	if (!amounts)
 		return -ENOMEM;
 	time_judge(&analysis->time, &analysis->tally, result->prices, &time, amounts);
 	untraced_judge(&analysis->untraced, result->prices, &untraced);
-	result->price_fit = fit_calls(result, &untraced, &time);
-	time.calls_ns *= result->price_fit;
-	time.root_calls_ns *= result->price_fit;
-	scale_calls(amounts, rows, result->price_fit);
+	for (size_t row = 0; row < rows; row++)
+		firm_ns += is_firm(&analysis->tally, amounts, row) ? amounts[row].ns : 0;
+	/* Not even they can be more than the time that passed. */
+	most_ns = (double)result->facts.wall_ns * (1 - USER_LEAST);
+	result->firm_fit = most_ns > 0 && firm_ns > most_ns ? most_ns / firm_ns : 1;
+	time.calls_ns -= firm_ns * (1 - result->firm_fit);
+	firm_ns *= result->firm_fit;
+	result->price_fit = fit_calls(result, &untraced, &time, firm_ns);
+	if (time.calls_ns > 0)
+		time.root_calls_ns *= (firm_ns + (time.calls_ns - firm_ns) * result->price_fit) / time.calls_ns;
+	time.calls_ns = firm_ns + (time.calls_ns - firm_ns) * result->price_fit;
+	scale_calls(&analysis->tally, amounts, rows, result->price_fit, result->firm_fit);
 	result->stop_ns = time.stop_ns;
 	result->stop_guessed = time.stop_guessed;
 	result->calls_ns = time.calls_ns;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verdict/judge.h"
+#include "verdict/time.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -31,9 +32,11 @@ static struct price call_price(struct analysis_result *result, enum sys_call_id 
 {
 	struct price price = price_of(result->prices, id, err, components);
 
-	if (result->price_fit > 0) {
-		price.ns *= result->price_fit;
-		price.low_ns *= result->price_fit;
+	double fit = time_is_firm(id) ? result->firm_fit : result->price_fit;
+
+	if (fit > 0) {
+		price.ns *= fit;
+		price.low_ns *= fit;
 	}
 	for (size_t i = 0; pages == 0 && i < result->all_call_count; i++) {
 		const struct verdict_call *call = &result->all_calls[i];

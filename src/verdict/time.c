@@ -72,6 +72,16 @@ bool time_can_work(enum sys_call_id id)
 	return false;
 }
 
+bool time_is_firm(enum sys_call_id id)
+{
+	const uint64_t asked =
+		SYS_FAMILY_stat | SYS_FAMILY_access | SYS_FAMILY_readlink | SYS_FAMILY_getxattr | SYS_FAMILY_listxattr;
+
+	if (id == CALL_unknown)
+		return false;
+	return time_is_cheap(id) || (sys_call(id)->classes & asked) != 0;
+}
+
 /* Half octaves: 1, 2, 3, 4, 6, 8, 12, 16, … */
 static unsigned class_of(uint64_t ns)
 {

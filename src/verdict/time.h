@@ -111,6 +111,9 @@ void time_init(struct time_book *book);
 void time_done(struct time_book *book);
 /* Does it work in proportion to something?  Others cost the same each time. */
 bool time_can_work(enum sys_call_id id);
+/* Is its price the same whatever it is asked?  Not of what moves data, makes
+ * files or mappings, or waits. */
+bool time_is_firm(enum sys_call_id id);
 
 /* `row` as tally_add gave it. -ENOMEM: this duration is not known. */
 int time_add_call(struct time_book *book, const struct tally_row *row, const struct event_call *call, int err,

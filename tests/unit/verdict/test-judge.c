@@ -243,7 +243,7 @@ static void a_finding_is_priced_as_the_table_of_calls(void **state)
 	assert_int_equal(judge_findings(&world->result, &world->list), 0);
 	full_ns = world->result.findings[0].cost_ns;
 	judge_done(&world->result);
-	world->result.price_fit = 0.5;
+	world->result.price_fit = world->result.firm_fit = 0.5;
 	assert_int_equal(judge_findings(&world->result, &world->list), 0);
 	assert_true(NEAR(world->result.findings[0].cost_ns, full_ns / 2));
 }

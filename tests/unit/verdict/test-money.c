@@ -223,7 +223,7 @@ static void prices_give_way_to_the_account(void **state)
 	run.facts = (struct analysis_facts){ .seen = 400, .delivered = 400, .wall_ns = run.now - 1000000000 };
 	assert_int_equal(analysis_finish(run.analysis, &run.facts, &err), 0);
 	assert_true(analysis_result(run.analysis)->price_fit <= 1);
-	assert_true(analysis_result(run.analysis)->price_fit >= 0.5);
+	assert_true(analysis_result(run.analysis)->price_fit >= 0.35);
 	assert_true(analysis_result(run.analysis)->calls_ns <= 400 * 600);
 	assert_true(analysis_result(run.analysis)->calls_ns >= 400 * 300);
 	analysis_free(run.analysis);
