@@ -191,8 +191,14 @@ static void widen(struct widths *widths, const struct entry *entry)
 	const struct entry_stat *st = &entry->st;
 
 	widths->marks = widths->marks || entry->mark != 0;
-	if (!entry->stat_ok)
+	if (!entry->stat_ok) {
+		/* Each column has its "?". */
+		widths->links = at_least(widths->links, 1);
+		widths->user = at_least(widths->user, 1);
+		widths->group = at_least(widths->group, 1);
+		widths->size = at_least(widths->size, 1);
 		return;
+	}
 	widths->links = at_least(widths->links, digits(st->nlink));
 	widths->user = at_least(widths->user, id_width(entry, ids_user, st->uid));
 	widths->group = at_least(widths->group, id_width(entry, ids_group, st->gid));

@@ -247,7 +247,9 @@ struct syscull_map {
 	uint32_t dev_minor;
 	uint32_t flags; /* SYSCULL_MAP_… */
 	uint32_t source; /* SYSCULL_SOURCE_… */
-	struct syscull_text path; /* as in the file: a newline is \012 there, a backslash is itself */
+	/* As in the file: a newline is \012 there, a backslash is itself.  With
+	 * SYSCULL_SOURCE_IOCTL it is the name itself, newline and all. */
+	struct syscull_text path;
 	uint64_t spare[2];
 };
 

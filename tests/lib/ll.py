@@ -124,9 +124,15 @@ def main():
         # What may not be read; root may read all.
         if os.geteuid() == 0:
             os.mkdir(f"{folder}/closed", 0o700)
+            # Names may be read there, and nothing of the files.
+            os.makedirs(f"{folder}/names/d")
+            for name in ("a", "b"):
+                open(f"{folder}/names/{name}", "wb").close()
+            os.chmod(f"{folder}/names", 0o744)
             os.chmod(folder, 0o755)
             setpriv = shutil.which("setpriv")
-            for options in ([f"{folder}/closed"], ["-R", folder], [f"{folder}/closed/x"]):
+            for options in ([f"{folder}/closed"], ["-R", folder], [f"{folder}/closed/x"],
+                            [f"{folder}/names"], ["-a", f"{folder}/names"]):
                 if setpriv:
                     done = [subprocess.run([setpriv, "--reuid=65534", "--regid=65534", "--clear-groups", *program, *options], env=ENV,
                                            capture_output=True, check=False) for program in ([LL], ["ls", "-l"])]
