@@ -15,10 +15,6 @@
 #include "base/clock.h"
 #include "engine/ptrace/proc.h"
 
-#define OPTIONS \
-	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | \
-	 PTRACE_O_TRACEEXIT)
-
 #define ROUNDS_MAX 100
 
 /* A thread that ends is refused as if by right until it is gone. */
@@ -34,7 +30,7 @@ static int seize(struct engine_pt *e, pid_t pid, pid_t tid, struct error *err)
 {
 	struct task *task;
 
-	if (ptrace(PTRACE_SEIZE, tid, NULL, OPTIONS) != 0) {
+	if (ptrace(PTRACE_SEIZE, tid, NULL, TRACE_OPTIONS) != 0) {
 		int code = errno;
 
 		if (tid != pid && (code == ESRCH || (code == EPERM && has_ended(tid))))

@@ -17,10 +17,6 @@
 #include "base/clock.h"
 #include "engine/ptrace/ptrace.h"
 
-#define OPTIONS \
-	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | \
-	 PTRACE_O_TRACEEXIT)
-
 extern char **environ;
 
 static void write_all(int fd, const void *data, size_t bytes)
@@ -88,7 +84,7 @@ static int hold(struct engine_pt *e, pid_t pid, struct error *err)
 	struct task *task;
 	int status;
 
-	if (ptrace(PTRACE_SEIZE, pid, NULL, OPTIONS | PTRACE_O_EXITKILL) != 0 ||
+	if (ptrace(PTRACE_SEIZE, pid, NULL, TRACE_OPTIONS | PTRACE_O_EXITKILL) != 0 ||
 	    ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) != 0) {
 		struct refusal refusal;
 		int code = errno;

@@ -20,6 +20,11 @@
 #include "base/map.h"
 #include "engine/engine.h"
 
+/* What every task is traced with; a launched command also with EXITKILL. */
+#define TRACE_OPTIONS \
+	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC | \
+	 PTRACE_O_TRACEEXIT)
+
 /* A CPU mask for machines with up to 8,192 CPUs. */
 #define PIN_MASK_BYTES 1024
 

@@ -63,9 +63,7 @@ static void child_ready(struct engine_pt *e, struct task *child)
 	/* EXITKILL is for the command itself: what it leaves behind must
 	 * survive us, and a task in an uninterruptible wait cannot be asked
 	 * later. */
-	(void)ptrace(PTRACE_SETOPTIONS, child->tid, NULL,
-		     PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
-			     PTRACE_O_TRACEEXEC | PTRACE_O_TRACEEXIT);
+	(void)ptrace(PTRACE_SETOPTIONS, child->tid, NULL, TRACE_OPTIONS);
 	engine_release(e, child, 0);
 }
 
