@@ -21,10 +21,10 @@ as_one_line()
 	tar --xattrs --acls --selinux -cf /dev/null point/d
 	END
 	# Once within the new namespace, once with the namespace made under our eyes.
-	run_apart "$SYSCULL" run -o new.txt -- unshare -m sh script.sh
+	run_apart "$SYSCULL" run -v -o new.txt -- unshare -m sh script.sh
 	[ "$status" -eq 0 ]
 	as_one_line new.txt | grep -q 'Where 60 files in [^;]*; ramfs'
-	run_apart unshare -m "$SYSCULL" run -o inside.txt -- sh script.sh
+	run_apart unshare -m "$SYSCULL" run -v -o inside.txt -- sh script.sh
 	[ "$status" -eq 0 ]
 	as_one_line inside.txt | grep -q 'Where 60 files in [^;]*; ramfs'
 }
