@@ -110,7 +110,7 @@ static void close_level(struct json *json, char bracket, char closing)
 	(void)buf_putc(&json->buf, closing);
 }
 
-void json_object(struct json *json)
+void json_object_begin(struct json *json)
 {
 	open_level(json, '{');
 }
@@ -120,7 +120,7 @@ void json_object_end(struct json *json)
 	close_level(json, '{', '}');
 }
 
-void json_array(struct json *json)
+void json_array_begin(struct json *json)
 {
 	open_level(json, '[');
 }
@@ -244,7 +244,7 @@ void json_key(struct json *json, const char *key)
 	json->keyed = true;
 }
 
-void json_null(struct json *json)
+void json_none(struct json *json)
 {
 	begin_value(json);
 	(void)buf_puts(&json->buf, "null");
@@ -274,7 +274,7 @@ void json_double(struct json *json, double value)
 	bool point = false;
 
 	if (!isfinite(value)) {
-		json_null(json);
+		json_none(json);
 		return;
 	}
 	begin_value(json);
@@ -301,7 +301,7 @@ void json_hex(struct json *json, uint64_t value)
 void json_bytes(struct json *json, const char *bytes, size_t count)
 {
 	if (!bytes) {
-		json_null(json);
+		json_none(json);
 		return;
 	}
 	begin_value(json);
@@ -314,7 +314,7 @@ void json_bytes(struct json *json, const char *bytes, size_t count)
 	(void)buf_puts(&json->buf, "\"}");
 }
 
-void json_string(struct json *json, const char *text)
+void json_text(struct json *json, const char *text)
 {
 	json_bytes(json, text, text ? strlen(text) : 0);
 }
@@ -327,7 +327,7 @@ void json_printf(struct json *json, const char *format, ...)
 	va_start(args, format);
 	(void)buf_vprintf(&text, format, args);
 	va_end(args);
-	json_string(json, buf_text(&text));
+	json_text(json, buf_text(&text));
 	if (text.failed && json->error == 0)
 		json->error = -ENOMEM;
 	buf_done(&text);
@@ -360,11 +360,11 @@ void json_member_double(struct json *json, const char *key, double value)
 void json_member_string(struct json *json, const char *key, const char *text)
 {
 	json_key(json, key);
-	json_string(json, text);
+	json_text(json, text);
 }
 
 void json_member_null(struct json *json, const char *key)
 {
 	json_key(json, key);
-	json_null(json);
+	json_none(json);
 }

@@ -36,14 +36,14 @@ void json_init_file(struct json *json, FILE *file);
  * negative errno of the first failure. */
 int json_done(struct json *json);
 
-void json_object(struct json *json);
+void json_object_begin(struct json *json);
 void json_object_end(struct json *json);
-void json_array(struct json *json);
+void json_array_begin(struct json *json);
 void json_array_end(struct json *json);
 /* ASCII, of our own. */
 void json_key(struct json *json, const char *key);
 
-void json_null(struct json *json);
+void json_none(struct json *json);
 void json_bool(struct json *json, bool value);
 void json_int(struct json *json, int64_t value);
 void json_uint(struct json *json, uint64_t value);
@@ -53,7 +53,7 @@ void json_double(struct json *json, double value);
 void json_hex(struct json *json, uint64_t value);
 /* A string; {"b64": "…"} when the bytes are not UTF-8; NULL is null. */
 void json_bytes(struct json *json, const char *bytes, size_t count);
-void json_string(struct json *json, const char *text);
+void json_text(struct json *json, const char *text);
 void json_printf(struct json *json, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A key and its value. */

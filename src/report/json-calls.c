@@ -23,11 +23,11 @@ static void put_call(struct json *json, const struct verdict_call *call, uint64_
 	double part = call->row.count > 0 ? (double)count / (double)call->row.count : 0;
 	char text[SYS_NAME_MAX];
 
-	json_object(json);
+	json_object_begin(json);
 	json_member_string(json, "name", call->name);
 	json_member_uint(json, "count", count);
 	json_key(json, "errors");
-	json_object(json);
+	json_object_begin(json);
 	for (size_t i = 0; i < error_count; i++)
 		json_member_uint(json, sys_errno_print(errors[i].err, text), errors[i].count);
 	json_object_end(json);
@@ -92,7 +92,7 @@ void json_calls(struct json *json, const struct analysis_result *result)
 	if (tally && !errors)
 		json->error = json->error ? json->error : -ENOMEM;
 	json_key(json, "calls");
-	json_array(json);
+	json_array_begin(json);
 	put_tree(json, result, errors, error_count);
 	json_array_end(json);
 	free(errors);
@@ -116,10 +116,10 @@ static void put_argv(struct json *json, const struct verdict_process *process)
 
 	json_key(json, "argv");
 	if (!at) {
-		json_null(json);
+		json_none(json);
 		return;
 	}
-	json_array(json);
+	json_array_begin(json);
 	while (at < end) {
 		size_t bytes = strnlen(at, (size_t)(end - at));
 
@@ -133,10 +133,10 @@ static void put_exit(struct json *json, const struct verdict_process *process)
 {
 	json_key(json, "exit");
 	if (!process->exit_known) {
-		json_null(json);
+		json_none(json);
 		return;
 	}
-	json_object(json);
+	json_object_begin(json);
 	if (process->exit_signal == 0)
 		json_member_int(json, "status", process->exit_status);
 	else
@@ -151,17 +151,17 @@ static void put_exit(struct json *json, const struct verdict_process *process)
 static void put_process(struct json *json, const struct analysis_result *result, const struct verdict_process *process,
 			const struct verdict_call *const *rows)
 {
-	json_object(json);
+	json_object_begin(json);
 	json_key(json, "pid");
 	if (process->pid != 0)
 		json_uint(json, process->pid);
 	else
-		json_null(json);
+		json_none(json);
 	json_key(json, "parent");
 	if (process->parent != 0)
 		json_uint(json, process->parent);
 	else
-		json_null(json);
+		json_none(json);
 	if (process->pid == 0)
 		json_member_uint(json, "processes", process->processes);
 	json_member_string(json, "exe", process->exe);
@@ -170,9 +170,9 @@ static void put_process(struct json *json, const struct analysis_result *result,
 	json_member_uint(json, "count", process->calls);
 	if (process->program_count > 0) {
 		json_key(json, "programs");
-		json_array(json);
+		json_array_begin(json);
 		for (size_t i = 0; i < process->program_count; i++) {
-			json_object(json);
+			json_object_begin(json);
 			json_member_string(json, "exe", process->programs[i].exe);
 			json_member_uint(json, "count", process->programs[i].calls);
 			json_object_end(json);
@@ -180,7 +180,7 @@ static void put_process(struct json *json, const struct analysis_result *result,
 		json_array_end(json);
 	}
 	json_key(json, "calls");
-	json_array(json);
+	json_array_begin(json);
 	for (size_t i = 0; i < process->by_call_count; i++) {
 		const struct verdict_process_call *call = &process->by_call[i];
 
@@ -199,7 +199,7 @@ void json_processes(struct json *json, const struct analysis_result *result)
 	if (!rows)
 		json->error = json->error ? json->error : -ENOMEM;
 	json_key(json, "processes");
-	json_array(json);
+	json_array_begin(json);
 	for (size_t i = 0; rows && i < result->by_process.count; i++)
 		put_process(json, result, &result->by_process.items[i], rows);
 	json_array_end(json);
@@ -210,11 +210,11 @@ void json_processes(struct json *json, const struct analysis_result *result)
 void json_regions(struct json *json, const struct analysis_result *result)
 {
 	json_key(json, "regions");
-	json_array(json);
+	json_array_begin(json);
 	for (size_t i = 0; i < result->region_count; i++) {
 		const struct verdict_region *region = &result->regions[i];
 
-		json_object(json);
+		json_object_begin(json);
 		json_member_string(json, "name", region->name);
 		json_member_uint(json, "marks", region->marks);
 		json_member_uint(json, "count", region->calls);
@@ -225,9 +225,9 @@ void json_regions(struct json *json, const struct analysis_result *result)
 		json_member_uint(json, "wall_ns", region->wall_ns);
 		json_member_string(json, "source", price_source_name(region->source));
 		json_key(json, "top");
-		json_array(json);
+		json_array_begin(json);
 		for (size_t k = 0; k < VERDICT_REGION_TOP && region->top[k].call; k++) {
-			json_object(json);
+			json_object_begin(json);
 			json_member_string(json, "name", region->top[k].call->name);
 			json_member_uint(json, "count", region->top[k].count);
 			json_object_end(json);

@@ -28,16 +28,16 @@ static const char *kind_name(enum finding_remedy_kind kind)
 static void texts(struct json *json, const char *key, char *const *at, size_t count)
 {
 	json_key(json, key);
-	json_array(json);
+	json_array_begin(json);
 	for (size_t i = 0; i < count; i++)
-		json_string(json, at[i]);
+		json_text(json, at[i]);
 	json_array_end(json);
 }
 
 static void put_object(struct json *json, const struct finding *finding)
 {
 	json_key(json, "object");
-	json_object(json);
+	json_object_begin(json);
 	json_member_string(json, "name", finding->object);
 	json_member_string(json, "where", finding->where);
 	json_object_end(json);
@@ -64,11 +64,11 @@ static void put_costs(struct json *json, const struct verdict_finding *verdict)
 	char name[SYS_NAME_MAX];
 
 	json_key(json, "costs");
-	json_array(json);
+	json_array_begin(json);
 	for (size_t i = 0; i < verdict->finding->costs.used; i++) {
 		const struct finding_cost *cost = &verdict->finding->costs.at[i];
 
-		json_object(json);
+		json_object_begin(json);
 		json_member_string(json, "call", sys_call(cost->call)->name);
 		json_member_string(json, "error", cost->err ? sys_errno_print(cost->err, name) : NULL);
 		json_member_uint(json, "count", cost->count);
@@ -85,9 +85,9 @@ static void put_scales(struct json *json, const struct verdict_finding *verdict)
 	struct verdict_cost amount;
 
 	json_key(json, "scales");
-	json_array(json);
+	json_array_begin(json);
 	for (size_t i = 0; i < finding->scales.used; i++) {
-		json_object(json);
+		json_object_begin(json);
 		json_member_string(json, "text", finding->scales.at[i].text);
 		json_member_uint(json, "calls", finding->scales.at[i].count);
 		amount = scale_of(verdict, i);
@@ -100,15 +100,15 @@ static void put_scales(struct json *json, const struct verdict_finding *verdict)
 static void put_sites(struct json *json, const struct finding *finding)
 {
 	json_key(json, "call_sites");
-	json_array(json);
+	json_array_begin(json);
 	for (size_t i = 0; i < finding->sites.used; i++) {
 		const struct finding_site *site = &finding->sites.at[i];
 
-		json_object(json);
+		json_object_begin(json);
 		json_member_uint(json, "count", site->count);
 		json_key(json, "frames");
-		json_array(json);
-		json_object(json);
+		json_array_begin(json);
+		json_object_begin(json);
 		json_member_string(json, "module", site->module);
 		json_key(json, "offset");
 		json_hex(json, site->offset);
@@ -129,7 +129,7 @@ static void put_remedy(struct json *json, const struct verdict_remedy *verdict)
 {
 	const struct finding_remedy *remedy = verdict->remedy;
 
-	json_object(json);
+	json_object_begin(json);
 	json_member_string(json, "kind", kind_name(remedy->kind));
 	json_member_string(json, "id", remedy->id);
 	json_member_string(json, "text", remedy->text);
@@ -154,7 +154,7 @@ static void put_finding(struct json *json, const struct analysis_result *result,
 {
 	const struct finding *finding = verdict->finding;
 
-	json_object(json);
+	json_object_begin(json);
 	json_member_string(json, "rule", finding->rule->id);
 	json_member_string(json, "fingerprint", verdict->fingerprint);
 	json_member_string(json, "tier", tier_name(finding->tier));
@@ -165,7 +165,7 @@ static void put_finding(struct json *json, const struct analysis_result *result,
 	if (finding->pid != 0)
 		json_uint(json, finding->pid);
 	else
-		json_null(json);
+		json_none(json);
 	json_member_string(json, "exe", finding->exe);
 	json_member_string(json, "what", finding->what);
 	json_member_uint(json, "calls", finding->calls);
@@ -180,7 +180,7 @@ static void put_finding(struct json *json, const struct analysis_result *result,
 	put_scales(json, verdict);
 	put_sites(json, finding);
 	json_key(json, "remedies");
-	json_array(json);
+	json_array_begin(json);
 	for (size_t i = 0; i < verdict->remedy_count; i++)
 		put_remedy(json, &verdict->remedies[i]);
 	json_array_end(json);
@@ -192,7 +192,7 @@ static void put_finding(struct json *json, const struct analysis_result *result,
 void json_findings(struct json *json, const struct analysis_result *result)
 {
 	json_key(json, "findings");
-	json_array(json);
+	json_array_begin(json);
 	for (size_t i = 0; i < result->finding_count; i++)
 		put_finding(json, result, &result->findings[i]);
 	json_array_end(json);
@@ -203,9 +203,9 @@ void json_warnings(struct json *json, const struct analysis_result *result)
 	const struct analysis_facts *facts = &result->facts;
 
 	json_key(json, "warnings");
-	json_array(json);
+	json_array_begin(json);
 	for (size_t i = 0; i < sizeof facts->warnings / sizeof facts->warnings[0] && facts->warnings[i]; i++)
-		json_string(json, facts->warnings[i]);
+		json_text(json, facts->warnings[i]);
 	if (facts->not_followed > 0)
 		json_printf(json, "%llu of %llu children ran untraced", (unsigned long long)facts->not_followed,
 			    (unsigned long long)facts->children);

@@ -16,7 +16,7 @@ void json_member_ns(struct json *json, const char *key, double ns)
 {
 	json_key(json, key);
 	if (!(ns >= 0) || ns >= 9.2e18)
-		json_null(json);
+		json_none(json);
 	else
 		json_uint(json, (uint64_t)(ns + 0.5));
 }
@@ -31,12 +31,12 @@ const char *json_source(const struct analysis_result *result)
 static void tool(struct json *json, const struct analysis_host *host)
 {
 	json_key(json, "tool");
-	json_object(json);
+	json_object_begin(json);
 	json_member_string(json, "name", "syscull");
 	json_member_string(json, "version", SYSCULL_VERSION);
 	json_object_end(json);
 	json_key(json, "host");
-	json_object(json);
+	json_object_begin(json);
 	json_member_string(json, "kernel", host->kernel);
 	json_member_string(json, "arch", host->arch);
 	json_member_string(json, "libc", host->libc);
@@ -44,16 +44,16 @@ static void tool(struct json *json, const struct analysis_host *host)
 	if (host->cpus > 0)
 		json_uint(json, host->cpus);
 	else
-		json_null(json);
+		json_none(json);
 	json_object_end(json);
 }
 
 static void command(struct json *json, char *const *argv)
 {
 	json_key(json, "command");
-	json_array(json);
+	json_array_begin(json);
 	for (; argv && *argv; argv++)
-		json_string(json, *argv);
+		json_text(json, *argv);
 	json_array_end(json);
 }
 
@@ -62,7 +62,7 @@ static void how_it_ended(struct json *json, const struct analysis_facts *facts)
 	char name[SYS_NAME_MAX];
 
 	json_key(json, "exit");
-	json_object(json);
+	json_object_begin(json);
 	if (facts->exit_known && facts->exit_signal == 0)
 		json_member_int(json, "status", facts->exit_status);
 	else
@@ -79,7 +79,7 @@ static void how_it_ended(struct json *json, const struct analysis_facts *facts)
 static void engine_and_time(struct json *json, const struct analysis_result *result)
 {
 	json_key(json, "engine");
-	json_object(json);
+	json_object_begin(json);
 	json_member_string(json, "name", result->facts.engine);
 	json_member_string(json, "why", result->facts.engine_why);
 	json_object_end(json);
@@ -87,7 +87,7 @@ static void engine_and_time(struct json *json, const struct analysis_result *res
 	json_member_ns(json, "task_ns", result->task_ns);
 	json_member_ns(json, "untraced_ns_estimate", result->untraced_ns);
 	json_key(json, "time");
-	json_object(json);
+	json_object_begin(json);
 	json_member_ns(json, "user_ns", result->user_ns);
 	json_member_ns(json, "calls_ns", result->calls_ns);
 	json_member_ns(json, "calls_low_ns", result->calls_low_ns);
@@ -107,7 +107,7 @@ static void limit(struct json *json, const char *key, uint64_t value)
 {
 	json_key(json, key);
 	if (value == UINT64_MAX)
-		json_string(json, "unlimited");
+		json_text(json, "unlimited");
 	else
 		json_uint(json, value);
 }
@@ -115,7 +115,7 @@ static void limit(struct json *json, const char *key, uint64_t value)
 static void environment(struct json *json, const struct analysis_environment *began)
 {
 	json_key(json, "environment");
-	json_object(json);
+	json_object_begin(json);
 	if (began->nofile_known) {
 		limit(json, "nofile_soft", began->nofile_soft);
 		limit(json, "nofile_hard", began->nofile_hard);
@@ -129,7 +129,7 @@ static void environment(struct json *json, const struct analysis_environment *be
 	if (began->env_known)
 		json_uint(json, began->path_entries);
 	else
-		json_null(json);
+		json_none(json);
 	json_object_end(json);
 }
 
@@ -138,7 +138,7 @@ static void accounting(struct json *json, const struct analysis_result *result)
 	const struct analysis_facts *facts = &result->facts;
 
 	json_key(json, "accounting");
-	json_object(json);
+	json_object_begin(json);
 	json_member_uint(json, "seen", facts->seen);
 	json_member_uint(json, "delivered", facts->delivered);
 	json_member_uint(json, "lost", facts->lost);
@@ -159,19 +159,19 @@ static void selection(struct json *json, const struct filter *filter)
 {
 	json_key(json, "selection");
 	if (!filter) {
-		json_null(json);
+		json_none(json);
 		return;
 	}
-	json_array(json);
+	json_array_begin(json);
 	for (size_t i = 0; i < filter->said.used; i++)
-		json_string(json, filter->said.at[i]);
+		json_text(json, filter->said.at[i]);
 	json_array_end(json);
 }
 
 static void empty(struct json *json, const char *key)
 {
 	json_key(json, key);
-	json_array(json);
+	json_array_begin(json);
 	json_array_end(json);
 }
 
@@ -181,10 +181,10 @@ static void verdict(struct json *json, const struct analysis_result *result)
 	const struct analysis_facts *facts = &result->facts;
 
 	json_key(json, "verdict");
-	json_object(json);
+	json_object_begin(json);
 	json_member_string(json, "state", result->complete ? "passed" : "cannot-judge");
 	json_key(json, "reasons");
-	json_array(json);
+	json_array_begin(json);
 	if (!result->complete)
 		json_printf(json, "the books are not %s: %s", result->closed ? "complete" : "closed",
 			    result->books_why[0] ? result->books_why : "reason not known");
@@ -204,10 +204,10 @@ static void verdict(struct json *json, const struct analysis_result *result)
 static void losses(struct json *json, const struct analysis_facts *facts)
 {
 	json_key(json, "lost_by_call");
-	json_array(json);
+	json_array_begin(json);
 	/* No engine says yet which calls it lost. */
 	if (facts->lost > 0) {
-		json_object(json);
+		json_object_begin(json);
 		json_member_null(json, "name");
 		json_member_uint(json, "count", facts->lost);
 		json_object_end(json);
@@ -222,7 +222,7 @@ static int json_write(FILE *out, const struct analysis_result *result, const str
 	(void)options;
 	json_init_file(&json, out);
 	json.lines = 2;
-	json_object(&json);
+	json_object_begin(&json);
 	json_member_uint(&json, "schema", SCHEMA);
 	json_member_string(&json, "kind", "run");
 	tool(&json, &result->facts.host);

@@ -30,17 +30,17 @@ static void nests_and_separates(void **state)
 	struct json json;
 
 	json_init(&json, to_buf, &out);
-	json_object(&json);
+	json_object_begin(&json);
 	json_member_uint(&json, "a", 1);
 	json_key(&json, "b");
-	json_array(&json);
+	json_array_begin(&json);
 	json_int(&json, -1);
-	json_object(&json);
+	json_object_begin(&json);
 	json_object_end(&json);
-	json_array(&json);
+	json_array_begin(&json);
 	json_array_end(&json);
 	json_bool(&json, true);
-	json_null(&json);
+	json_none(&json);
 	json_array_end(&json);
 	json_member_string(&json, "c", NULL);
 	json_object_end(&json);
@@ -54,17 +54,17 @@ static void puts_members_on_lines(void **state)
 
 	json_init(&json, to_buf, &out);
 	json.lines = 2;
-	json_object(&json);
+	json_object_begin(&json);
 	json_key(&json, "a");
-	json_array(&json);
-	json_object(&json);
+	json_array_begin(&json);
+	json_object_begin(&json);
 	json_member_bool(&json, "b", false);
 	json_member_bool(&json, "c", true);
 	json_object_end(&json);
 	json_uint(&json, 2);
 	json_array_end(&json);
 	json_key(&json, "d");
-	json_array(&json);
+	json_array_begin(&json);
 	json_array_end(&json);
 	json_object_end(&json);
 	expect_text(&json, &out, "{\n \"a\": [\n  {\"b\": false, \"c\": true},\n  2\n ],\n \"d\": []\n}\n");
@@ -115,7 +115,7 @@ static void writes_numbers(void **state)
 	struct json json;
 
 	json_init(&json, to_buf, &out);
-	json_array(&json);
+	json_array_begin(&json);
 	json_uint(&json, UINT64_MAX);
 	json_int(&json, INT64_MIN);
 	json_hex(&json, 0x7f12u);
@@ -144,7 +144,7 @@ static void a_failure_is_told_once_and_stays(void **state)
 	int times = 0;
 
 	json_init(&json, refuse, &times);
-	json_array(&json);
+	json_array_begin(&json);
 	for (int i = 0; i < 100000; i++)
 		json_int(&json, i);
 	assert_true(json.buf.room < 65536);
@@ -162,7 +162,7 @@ static void writes_to_a_file_in_pieces(void **state)
 
 	assert_non_null(file);
 	json_init_file(&json, file);
-	json_array(&json);
+	json_array_begin(&json);
 	for (int i = 0; i < 50000; i++)
 		json_int(&json, 7);
 	assert_true(json.buf.room < 65536);
@@ -176,45 +176,45 @@ static void writes_to_a_file_in_pieces(void **state)
 		skip_part("no /dev/full here");
 	setvbuf(file, NULL, _IONBF, 0);
 	json_init_file(&json, file);
-	json_null(&json);
+	json_none(&json);
 	assert_int_equal(json_done(&json), -ENOSPC);
 	(void)fclose(file);
 }
 
 static void value_without_key(struct json *json)
 {
-	json_object(json);
-	json_null(json);
+	json_object_begin(json);
+	json_none(json);
 }
 
 static void key_in_array(struct json *json)
 {
-	json_array(json);
+	json_array_begin(json);
 	json_key(json, "a");
 }
 
 static void key_without_value(struct json *json)
 {
-	json_object(json);
+	json_object_begin(json);
 	json_key(json, "a");
 	json_object_end(json);
 }
 
 static void wrong_end(struct json *json)
 {
-	json_object(json);
+	json_object_begin(json);
 	json_array_end(json);
 }
 
 static void second_value(struct json *json)
 {
-	json_null(json);
-	json_null(json);
+	json_none(json);
+	json_none(json);
 }
 
 static void end_too_soon(struct json *json)
 {
-	json_array(json);
+	json_array_begin(json);
 	(void)json_done(json);
 }
 
@@ -226,7 +226,7 @@ static void nothing(struct json *json)
 static void too_deep(struct json *json)
 {
 	for (int i = 0; i <= JSON_DEPTH_MAX; i++)
-		json_array(json);
+		json_array_begin(json);
 }
 
 static void misuse_is_asserted(void **state)
@@ -268,7 +268,7 @@ static uint64_t next_random(uint64_t *seed)
  * digits of their bytes. */
 static void random_values(struct json *json, uint64_t *seed)
 {
-	json_array(json);
+	json_array_begin(json);
 	for (unsigned i = 0; i < 4000; i++) {
 		uint64_t bits = next_random(seed);
 		char bytes[24], hex[2 * sizeof bytes + 1] = "";
@@ -283,7 +283,7 @@ static void random_values(struct json *json, uint64_t *seed)
 			bytes[k] = (char)(r % 16 == 0 ? r >> 8 & 0xff : r >> 8 & 0x7f);
 			(void)snprintf(hex + 2 * k, 3, "%02x", (unsigned char)bytes[k]);
 		}
-		json_object(json);
+		json_object_begin(json);
 		json_key(json, "bits");
 		json_printf(json, "%016" PRIx64, bits);
 		json_member_double(json, "double", number);
