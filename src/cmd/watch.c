@@ -17,9 +17,11 @@
 #define PROGRESS_AFTER_NS UINT64_C(1000000000)
 
 /* The engine to use and, in words, why. */
-static int choose_engine(const char *name, const struct engine_ops **ret, char *why, size_t room, struct error *err)
+static int choose_engine(const struct watch *watch, const struct engine_ops **ret, char *why, size_t room,
+			 struct error *err)
 {
 	const struct engine_ops *ops = NULL;
+	const char *name = watch->engine;
 	bool automatic = !name || strcmp(name, "auto") == 0;
 
 	if (!automatic) {
@@ -31,7 +33,7 @@ static int choose_engine(const char *name, const struct engine_ops **ret, char *
 		return 0;
 	}
 	for (size_t i = 0; engine_list[i]; i++) {
-		if (!engine_list[i]->live)
+		if (!engine_list[i]->live || (watch->scope && !engine_list[i]->scopes))
 			continue;
 		/* The one engine there is needs no probe to be chosen: a
 		 * refusal is told by its start, with what to do. */
@@ -47,7 +49,7 @@ int watch_check(const struct watch *watch, struct error *err)
 	const struct engine_ops *ops = NULL;
 	char why[sizeof watch->why];
 
-	return choose_engine(watch->engine, &ops, why, sizeof why, err);
+	return choose_engine(watch, &ops, why, sizeof why, err);
 }
 
 static const struct {
@@ -60,6 +62,8 @@ static const struct {
 	{ ENGINE_MET_TRACER, "a program tried to trace and was refused: its tree is held by us" },
 	{ ENGINE_MET_COMPAT, "32-bit calls are counted by number, without names" },
 	{ ENGINE_MET_NO_READV, "process_vm_readv is refused here: memory was read word by word, slowly" },
+	{ ENGINE_MET_NO_NEW_PRIVS, "stopping at some calls alone needs no_new_privs, which a setuid program can tell" },
+	{ ENGINE_MET_FILTER, "a seccomp filter for all threads at once: what it refuses may not be seen" },
 	{ ENGINE_MET_NO_PROC, "/proc is not mounted here: what the command began with is not known" },
 };
 
@@ -103,6 +107,10 @@ static void fill_facts(struct watch *watch, const struct engine_ops *ops, const 
 	if (stats->aborted) {
 		(void)snprintf(watch->abort_reason, sizeof watch->abort_reason, "%s", stats->abort_reason);
 		facts->abort_reason = watch->abort_reason;
+	}
+	if (stats->scoped) {
+		(void)engine_scope_names(&stats->scope, watch->scope_names);
+		facts->scope = watch->scope_names;
 	}
 	add_warnings(stats->met, facts);
 }
@@ -178,6 +186,7 @@ int watch_run(struct watch *watch, struct analysis *analysis, struct error *err)
 		.items = analysis_items(analysis),
 		.env_names = analysis_env(analysis),
 		.pin = watch->pin,
+		.scope = watch->scope,
 		.task_limit = watch->task_limit,
 		.prepare_child = signals_restore_child,
 	};
@@ -185,7 +194,7 @@ int watch_run(struct watch *watch, struct analysis *analysis, struct error *err)
 	struct engine_stats stats;
 	struct engine *engine;
 	struct error late = { 0 };
-	int r = choose_engine(watch->engine, &ops, watch->why, sizeof watch->why, err);
+	int r = choose_engine(watch, &ops, watch->why, sizeof watch->why, err);
 
 	if (r < 0)
 		return r;

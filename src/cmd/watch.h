@@ -19,6 +19,10 @@ struct watch {
 	const char *engine; /* NULL or "auto": the best one */
 	enum engine_pin pin;
 	uint32_t task_limit;
+	/* NULL: all calls.  Else `auto` takes the engine that watches a scope at
+	 * full speed for the rest, whatever it would have taken; for call budgets
+	 * alone on a launched command. */
+	const struct engine_scope *scope;
 	bool progress; /* one line on stderr while attached */
 
 	/* What came of it. */
@@ -27,6 +31,7 @@ struct watch {
 	bool started; /* the command ran */
 	char why[160]; /* of the engine; facts point here */
 	char abort_reason[128];
+	const char *scope_names[CALL_COUNT + 1]; /* facts point here */
 };
 
 /* Fails before anything is started when the engine is unknown. */

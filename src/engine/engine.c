@@ -26,6 +26,45 @@ const struct engine_ops *engine_by_name(const char *name)
 	return NULL;
 }
 
+bool engine_can_mark(enum sys_call_id id)
+{
+	switch ((int)id) {
+	case CALL_access:
+	case CALL_faccessat:
+	case CALL_faccessat2:
+	case CALL_stat:
+	case CALL_lstat:
+	case CALL_newfstatat:
+	case CALL_statx:
+	case CALL_open:
+	case CALL_openat:
+	case CALL_openat2:
+		return true;
+	default:
+		return false;
+	}
+}
+
+void engine_scope_complete(struct engine_scope *scope)
+{
+	/* A call that is newer than our table may be one of a family. */
+	engine_scope_add(scope, CALL_unknown);
+	for (unsigned id = 0; scope->regions && id < CALL_COUNT; id++)
+		if (engine_can_mark((enum sys_call_id)id))
+			engine_scope_add(scope, (enum sys_call_id)id);
+}
+
+size_t engine_scope_names(const struct engine_scope *scope, const char *ret_names[static CALL_COUNT + 1])
+{
+	size_t used = 0;
+
+	for (unsigned id = CALL_unknown + 1; id < CALL_COUNT; id++)
+		if (engine_scope_has(scope, (enum sys_call_id)id))
+			ret_names[used++] = sys_call((enum sys_call_id)id)->name;
+	ret_names[used] = NULL;
+	return used;
+}
+
 /* What execve would say to the path: 0 or negative errno.  A script without
  * "#!" is found here too; running it is the business of whoever executes. */
 static int try_program(const char *path)

@@ -17,6 +17,38 @@
 
 enum engine_pin { ENGINE_PIN_AUTO, ENGINE_PIN_ALWAYS, ENGINE_PIN_NEVER };
 
+/*
+ * The calls to watch when not all are; everything else then runs at full
+ * speed and is not counted: not watched is not 0.  The bit of CALL_unknown
+ * stands for all numbers without a name; calls of foreign architectures are
+ * always watched.  For launched commands alone, with an engine whose ops say
+ * `scopes`; no rule can be judged by such a run, no time estimated.
+ */
+struct engine_scope {
+	uint64_t calls[(CALL_COUNT + 63) / 64]; /* by enum sys_call_id */
+	bool regions; /* the look-ups that can be marks too */
+};
+
+static inline bool engine_scope_has(const struct engine_scope *scope, enum sys_call_id id)
+{
+	return scope->calls[id >> 6] >> (id & 63) & 1;
+}
+
+static inline void engine_scope_add(struct engine_scope *scope, enum sys_call_id id)
+{
+	scope->calls[id >> 6] |= UINT64_C(1) << (id & 63);
+}
+
+/* Adds calls without a name, and with `regions` the look-ups: what is
+ * watched then, and what the books hold.  (What following needs stops too, but
+ * is not counted.) */
+void engine_scope_complete(struct engine_scope *scope);
+/* Can it be the look-up by which a program names a region? */
+bool engine_can_mark(enum sys_call_id id);
+/* The names in it, by enum sys_call_id, NULL-ended; how many.  CALL_unknown
+ * has none. */
+size_t engine_scope_names(const struct engine_scope *scope, const char *ret_names[static CALL_COUNT + 1]);
+
 /* What to watch, and what must be known about it. */
 struct engine_spec {
 	char *const *argv; /* NULL: attach to pids */
@@ -24,6 +56,7 @@ struct engine_spec {
 	const pid_t *pids; /* to attach to */
 	size_t pid_count;
 	uint64_t items; /* SYS_ITEM_BIT(…) to capture; state records always come */
+	const struct engine_scope *scope; /* NULL: all calls; else copied and completed */
 	const char *const *env_names; /* variables to tell of, NULL-ended */
 	enum engine_pin pin;
 	uint32_t task_limit; /* tasks followed at a time; more run untraced and are counted; 0 is no limit */
@@ -47,6 +80,8 @@ struct engine_stats {
 	uint64_t stops; /* ptrace stops handled, of any kind */
 	uint64_t state_errors; /* state that could not be read or stored */
 	uint64_t unread_items; /* evidence whose memory could not be read */
+	bool scoped; /* only the calls in `scope`, as completed, were watched; the books are of these */
+	struct engine_scope scope;
 	uint64_t wall_ns; /* from release of the command (or attach) to its end */
 	bool pinned; /* the tree ran pinned to one CPU all along */
 	bool was_pinned; /* … at its start */
@@ -63,6 +98,9 @@ struct engine_stats {
 #define ENGINE_MET_COMPAT 0x10 /* 32-bit calls: counted by number only */
 #define ENGINE_MET_NO_READV 0x20 /* process_vm_readv refused, PEEKDATA used */
 #define ENGINE_MET_NO_PROC 0x40 /* /proc is not mounted */
+/* With a scope: */
+#define ENGINE_MET_NO_NEW_PRIVS 0x80 /* the filter needed no_new_privs, and a setuid program was met */
+#define ENGINE_MET_FILTER 0x100 /* a filter of the program's own, for all threads: calls may be refused unseen */
 
 /* How the watched thing ended. */
 struct engine_exit {
@@ -99,6 +137,7 @@ struct engine_ops {
 	const char *name;
 	const char *title; /* for doctor and the manual */
 	bool live;
+	bool scopes; /* can watch a scope at full speed for the rest */
 	/* Usable here?  Finds out by trying, never by uid. */
 	void (*probe)(struct engine_probe *ret);
 	/* Does not return before the command is ready to run; *ret_engine

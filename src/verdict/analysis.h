@@ -60,6 +60,11 @@ struct analysis_facts {
 	uint64_t seen, delivered, lost, in_flight, marks;
 	uint64_t children, followed, not_followed, let_go;
 	uint64_t state_errors;
+	/* The calls that were watched, NULL-ended; NULL: all.  With a scope the
+	 * books are of these alone (and of calls without a name, and of foreign
+	 * architectures), a call outside is not watched and never 0, rules have
+	 * seen too little to be judged, and no time can be estimated. */
+	const char *const *scope;
 	bool pinned;
 	bool aborted;
 	const char *abort_reason;

@@ -29,26 +29,6 @@ static bool makes_child(enum sys_call_id id)
 	return id == CALL_fork || id == CALL_vfork || id == CALL_clone || id == CALL_clone3;
 }
 
-/* The look-ups by which a program names a region. */
-static bool is_look_up(enum sys_call_id id)
-{
-	switch ((int)id) {
-	case CALL_access:
-	case CALL_faccessat:
-	case CALL_faccessat2:
-	case CALL_stat:
-	case CALL_lstat:
-	case CALL_newfstatat:
-	case CALL_statx:
-	case CALL_open:
-	case CALL_openat:
-	case CALL_openat2:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void note_blind_spots(struct engine_pt *e, const struct task *task, int64_t ret)
 {
 	switch ((int)task->id) {
@@ -151,7 +131,7 @@ static bool is_mark(const struct task *task, const struct event_head *head)
 {
 	const struct event_item *path;
 
-	if (!is_look_up(task->id))
+	if (!engine_can_mark(task->id))
 		return false;
 	path = event_item(head, SYS_ITEM_PATH);
 	return path && path->bytes > sizeof MARK_PREFIX - 1 &&

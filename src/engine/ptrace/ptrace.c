@@ -353,6 +353,7 @@ const struct engine_ops engine_ptrace = {
 	.name = "ptrace",
 	.title = "stops at every call; needs no privileges",
 	.live = true,
+	.scopes = true,
 	.probe = probe_ptrace,
 	.start = pt_start,
 	.next = pt_next,
