@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What closing descriptors needs of a system: one file per system (fds-linux.c)
- * offers the functions of the second half, and knows nothing of lists to keep
- * or of which way is best.  Nothing here allocates or waits.
+ * What closing descriptors needs of a system: one file per system (fds-linux.c,
+ * with fds-linux.h for what is inlined) offers the functions of the second
+ * half, and knows nothing of lists to keep or of which way is best.  Nothing
+ * here allocates or waits.
  */
 #ifndef SYSCULL_FDS_INTERNAL_H
 #define SYSCULL_FDS_INTERNAL_H
@@ -22,6 +23,7 @@ struct fds_run {
 	uint32_t hints;
 	uint32_t method;
 	uint64_t calls;
+	bool large; /* the table was asked, and is */
 	enum { FDS_WIDE_UNKNOWN, FDS_WIDE_YES, FDS_WIDE_NO } wide; /* the system's own business */
 };
 
@@ -65,8 +67,8 @@ SYSCULL_HIDDEN int syscull__fds_sweep(struct fds_run *run, int from, unsigned in
 /* The system's side. */
 
 /* first..last at once.  unshare: in a table of one's own, which needs to have no more than what is below first. */
-SYSCULL_HIDDEN int syscull__fds_range(struct fds_run *run, unsigned int first, unsigned int last, enum fds_do what,
-				      bool unshare);
+static inline int syscull__fds_range(struct fds_run *run, unsigned int first, unsigned int last, enum fds_do what,
+				     bool unshare);
 SYSCULL_HIDDEN int syscull__fds_unshare(struct fds_run *run);
 
 /* One descriptor: 1 it was open and is done, 0 it was not open, or a negative errno. */
@@ -106,5 +108,7 @@ SYSCULL_HIDDEN int syscull__fds_list_next(struct fds_run *run, struct fds_list *
 /* What comes next is `fd` or above. */
 SYSCULL_HIDDEN int syscull__fds_list_seek(struct fds_run *run, struct fds_list *list, int fd);
 SYSCULL_HIDDEN void syscull__fds_list_close(struct fds_run *run, struct fds_list *list);
+
+#include "fds-linux.h"
 
 #endif

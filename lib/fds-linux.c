@@ -20,21 +20,8 @@
 
 #define CALL(run, ...) ((run)->calls++, KERNEL(__VA_ARGS__))
 
-/* The same on all machines. */
-#ifndef SYS_close_range
-#define SYS_close_range 436
-#endif
-#define RANGE_UNSHARE 2U
-#define RANGE_CLOEXEC 4U
 #define PROC_MAGIC 0x9fa0
 #define LIMIT_NOFILE 7
-
-int syscull__fds_range(struct fds_run *run, unsigned int first, unsigned int last, enum fds_do what, bool unshare)
-{
-	unsigned int flags = (what == FDS_CLOEXEC ? RANGE_CLOEXEC : 0) | (unshare ? RANGE_UNSHARE : 0);
-
-	return (int)CALL(run, SYS_close_range, (long)first, (long)last, (long)flags);
-}
 
 int syscull__fds_unshare(struct fds_run *run)
 {

@@ -120,6 +120,17 @@ static bool list_is_cheaper(struct fds_run *run, long count)
 	return result == 1;
 }
 
+/* Whether the table is worth a look at its list; a small one is remembered. */
+static bool is_large(struct fds_run *run)
+{
+	int result = syscull__fds_larger(run, SMALL_SLOTS);
+
+	if (result == 0)
+		run->hints |= SYSCULL_FDS_HINT_SMALL;
+	run->large = result > 0;
+	return run->large;
+}
+
 /* Closes by the list where that is cheaper than at once, which depends on the table. */
 static int sweep_sparse(struct fds_run *run, int from, unsigned int last, struct fds_keep *keep)
 {
@@ -130,10 +141,7 @@ static int sweep_sparse(struct fds_run *run, int from, unsigned int last, struct
 		return NOT_TAKEN;
 	if (run->hints & (SYSCULL_FDS_HINT_SMALL | SYSCULL_FDS_HINT_PROCFS))
 		return NOT_TAKEN;
-	result = syscull__fds_larger(run, SMALL_SLOTS);
-	if (result == 0)
-		run->hints |= SYSCULL_FDS_HINT_SMALL;
-	if (result <= 0)
+	if (!run->large && !is_large(run))
 		return NOT_TAKEN;
 	result = syscull__fds_list_begin(run, &list);
 	if (result == 0) {
@@ -312,7 +320,26 @@ static int sweep(struct fds_run *run, int from, const int *keep, size_t keep_cou
 	return result < 0 ? result : syscull__fds_sweep(run, from, UINT_MAX, &kept, what);
 }
 
-int syscull_fds_close(int from, const int *keep, size_t keep_count, struct syscull_fds_options *options)
+/*
+ * The usual question has a short way: no list to keep, nothing said or known
+ * that speaks against close_range(2), and it works.  All the rest is a frame
+ * of several KiB and three layers of choices, which a small table would feel.
+ */
+static bool swept_at_once(struct fds_run *run, int from, size_t keep_count, enum fds_do what)
+{
+	if (keep_count > 0 || from < 0 || run->flags != 0 || (run->hints & ~SYSCULL_FDS_HINT_SMALL) != 0)
+		return false;
+	if (what == FDS_CLOSE && run->hints == 0 && is_large(run))
+		return false;
+	if (syscull__fds_range(run, (unsigned int)from, UINT_MAX, what, false) == 0) {
+		run->method = SYSCULL_FDS_RANGE;
+		return true;
+	}
+	run->hints |= what == FDS_CLOSE ? SYSCULL_FDS_HINT_CLOSE : SYSCULL_FDS_HINT_CLOEXEC;
+	return false;
+}
+
+static int request(int from, const int *keep, size_t keep_count, struct syscull_fds_options *options, enum fds_do what)
 {
 	struct fds_run run;
 	int saved = errno;
@@ -320,26 +347,17 @@ int syscull_fds_close(int from, const int *keep, size_t keep_count, struct syscu
 
 	if (result < 0)
 		return result;
-	result = sweep(&run, from, keep, keep_count, FDS_CLOSE);
+	if (!swept_at_once(&run, from, keep_count, what))
+		result = sweep(&run, from, keep, keep_count, what);
 	return syscull__fds_end(&run, options, result, saved);
+}
+
+int syscull_fds_close(int from, const int *keep, size_t keep_count, struct syscull_fds_options *options)
+{
+	return request(from, keep, keep_count, options, FDS_CLOSE);
 }
 
 int syscull_fds_cloexec(int from, const int *keep, size_t keep_count, struct syscull_fds_options *options)
 {
-	struct fds_run run;
-	int saved = errno;
-	int result = syscull__fds_begin(&run, options);
-
-	if (result < 0)
-		return result;
-	/* The usual question has a short way: one call, and none of the rest if it works. */
-	if (keep_count == 0 && from >= 0 && run.flags == 0 && run.hints == 0) {
-		if (syscull__fds_range(&run, (unsigned int)from, UINT_MAX, FDS_CLOEXEC, false) == 0) {
-			run.method = SYSCULL_FDS_RANGE;
-			return syscull__fds_end(&run, options, 0, saved);
-		}
-		run.hints = SYSCULL_FDS_HINT_CLOEXEC;
-	}
-	result = sweep(&run, from, keep, keep_count, FDS_CLOEXEC);
-	return syscull__fds_end(&run, options, result, saved);
+	return request(from, keep, keep_count, options, FDS_CLOEXEC);
 }
