@@ -24,10 +24,15 @@ struct command {
 extern const struct opt command_help_only[];
 /* True to go on with the operands from *ret_first; else end with *ret_status. */
 bool command_operands(const struct command *command, int argc, char **argv, int *ret_first, int *ret_status);
+/* A value of the option `what`: -EINVAL with err. */
+int command_number(const char *what, const char *text, long least, long most, long *ret, struct error *err);
+int command_when(const char *what, const char *text, int *ret, struct error *err); /* auto 0, always 1, never 2 */
+/* The status when a command did not start: 127, 126, or else ours. */
+int command_exit_for(const struct error *err);
 /* Flushes stdout: the exit status. */
 int command_finish(void);
 
-extern const struct command command_mark, command_run, command_rules, command_explain, command_doctor;
+extern const struct command command_check, command_mark, command_run, command_rules, command_explain, command_doctor, command_fix;
 
 /* NULL-ended. */
 extern const struct command *const command_list[];

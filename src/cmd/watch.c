@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "cmd/cmd.h"
 #include "cmd/host.h"
 #include "cmd/signals.h"
 
@@ -64,6 +65,8 @@ static const struct {
 	{ ENGINE_MET_NO_READV, "process_vm_readv is refused here: memory was read word by word, slowly" },
 	{ ENGINE_MET_NO_NEW_PRIVS, "stopping at some calls alone needs no_new_privs, which a setuid program can tell" },
 	{ ENGINE_MET_FILTER, "a seccomp filter for all threads at once: what it refuses may not be seen" },
+	{ ENGINE_MET_NO_FILTER, "seccomp is refused here: every call was stopped, slowly, to count some" },
+	{ ENGINE_MET_STRICT, "a program asked for seccomp's strict mode, which cannot stand beside our filter" },
 	{ ENGINE_MET_NO_PROC, "/proc is not mounted here: what the command began with is not known" },
 };
 
@@ -112,6 +115,9 @@ static void fill_facts(struct watch *watch, const struct engine_ops *ops, const 
 		(void)engine_scope_names(&stats->scope, watch->scope_names);
 		facts->scope = watch->scope_names;
 	}
+	facts->io_uring = stats->met & ENGINE_MET_IO_URING;
+	facts->foreign_calls = stats->met & ENGINE_MET_COMPAT;
+	facts->other_tracer = stats->met & ENGINE_MET_TRACER;
 	add_warnings(stats->met, facts);
 }
 
@@ -176,6 +182,15 @@ static int pump(const struct watch *watch, const struct engine_ops *ops, struct 
 	return r;
 }
 
+static void prepare_child(void *data)
+{
+	const struct watch *watch = data;
+
+	signals_restore_child(NULL);
+	if (watch->prepare && watch->prepare(watch->prepare_data) < 0)
+		_exit(EXIT_OURS);
+}
+
 int watch_run(struct watch *watch, struct analysis *analysis, struct error *err)
 {
 	struct engine_spec spec = {
@@ -188,7 +203,8 @@ int watch_run(struct watch *watch, struct analysis *analysis, struct error *err)
 		.pin = watch->pin,
 		.scope = watch->scope,
 		.task_limit = watch->task_limit,
-		.prepare_child = signals_restore_child,
+		.prepare_child = prepare_child,
+		.prepare_data = watch,
 	};
 	const struct engine_ops *ops = NULL;
 	struct engine_stats stats;
@@ -205,6 +221,8 @@ int watch_run(struct watch *watch, struct analysis *analysis, struct error *err)
 		return r;
 	}
 	watch->started = true;
+	/* With a scope the engine works in another process. */
+	ops = engine->ops;
 	if (pump(watch, ops, engine, analysis, &late) < 0)
 		log_error(&late);
 	ops->stats(engine, &stats);

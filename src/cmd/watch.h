@@ -24,6 +24,10 @@ struct watch {
 	 * alone on a launched command. */
 	const struct engine_scope *scope;
 	bool progress; /* one line on stderr while attached */
+	/* In the child that becomes the command, last thing; async-signal-safe,
+	 * negative to give it up (status 125).  NULL: nothing. */
+	int (*prepare)(void *data);
+	void *prepare_data;
 
 	/* What came of it. */
 	struct analysis_facts facts; /* engine, books, warnings filled in */

@@ -6,15 +6,23 @@
 #include "base/json.h"
 #include "report/reporter.h"
 
+#define JSON_SCHEMA 1
+
 /* Nanoseconds, rounded; null when unknown (below 0). */
 void json_member_ns(struct json *json, const char *key, double ns);
 /* "measured" or "estimated": where the times of this run come from. */
 const char *json_source(const struct analysis_result *result);
 
+/* "tool" and "host"; "command", NULL an empty one. */
+void json_tool_and_host(struct json *json, const struct analysis_host *host);
+void json_command(struct json *json, char *const *argv);
+
 void json_calls(struct json *json, const struct analysis_result *result);
 void json_processes(struct json *json, const struct analysis_result *result);
 void json_findings(struct json *json, const struct analysis_result *result);
 void json_regions(struct json *json, const struct analysis_result *result);
+void json_budgets(struct json *json, const struct analysis_result *result);
+void json_verdict(struct json *json, const struct analysis_result *result);
 void json_warnings(struct json *json, const struct analysis_result *result);
 
 #endif

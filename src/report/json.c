@@ -10,8 +10,6 @@
 #include "report/json-parts.h"
 #include "sys/sys.h"
 
-#define SCHEMA 1
-
 void json_member_ns(struct json *json, const char *key, double ns)
 {
 	json_key(json, key);
@@ -28,7 +26,7 @@ const char *json_source(const struct analysis_result *result)
 	return "estimated";
 }
 
-static void tool(struct json *json, const struct analysis_host *host)
+void json_tool_and_host(struct json *json, const struct analysis_host *host)
 {
 	json_key(json, "tool");
 	json_object_begin(json);
@@ -48,7 +46,7 @@ static void tool(struct json *json, const struct analysis_host *host)
 	json_object_end(json);
 }
 
-static void command(struct json *json, char *const *argv)
+void json_command(struct json *json, char *const *argv)
 {
 	json_key(json, "command");
 	json_array_begin(json);
@@ -175,32 +173,6 @@ static void empty(struct json *json, const char *key)
 	json_array_end(json);
 }
 
-/* There are no budgets in a run: what can fail it is that it cannot be judged. */
-static void verdict(struct json *json, const struct analysis_result *result)
-{
-	const struct analysis_facts *facts = &result->facts;
-
-	json_key(json, "verdict");
-	json_object_begin(json);
-	json_member_string(json, "state", result->complete ? "passed" : "cannot-judge");
-	json_key(json, "reasons");
-	json_array_begin(json);
-	if (!result->complete)
-		json_printf(json, "the books are not %s: %s", result->closed ? "complete" : "closed",
-			    result->books_why[0] ? result->books_why : "reason not known");
-	json_array_end(json);
-	if (facts->exit_known) {
-		int status = facts->exit_signal ? 128 + facts->exit_signal : facts->exit_status;
-
-		json_member_int(json, "command_status", status);
-		json_member_int(json, "exit_status", status);
-	} else {
-		json_member_null(json, "command_status");
-		json_member_int(json, "exit_status", 0);
-	}
-	json_object_end(json);
-}
-
 static void losses(struct json *json, const struct analysis_facts *facts)
 {
 	json_key(json, "lost_by_call");
@@ -223,10 +195,10 @@ static int json_write(FILE *out, const struct analysis_result *result, const str
 	json_init_file(&json, out);
 	json.lines = 2;
 	json_object_begin(&json);
-	json_member_uint(&json, "schema", SCHEMA);
-	json_member_string(&json, "kind", "run");
-	tool(&json, &result->facts.host);
-	command(&json, result->facts.argv);
+	json_member_uint(&json, "schema", JSON_SCHEMA);
+	json_member_string(&json, "kind", result->check ? "check" : "run");
+	json_tool_and_host(&json, &result->facts.host);
+	json_command(&json, result->facts.argv);
 	how_it_ended(&json, &result->facts);
 	engine_and_time(&json, result);
 	environment(&json, &result->environment);
@@ -235,8 +207,8 @@ static int json_write(FILE *out, const struct analysis_result *result, const str
 	json_calls(&json, result);
 	json_processes(&json, result);
 	json_findings(&json, result);
-	empty(&json, "budgets");
-	verdict(&json, result);
+	json_budgets(&json, result);
+	json_verdict(&json, result);
 	empty(&json, "suppressed");
 	json_regions(&json, result);
 	empty(&json, "rules_not_run");

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* "kind": "prove"; docs/schema/prove.schema.json. */
+#include "report/json-parts.h"
+#include "report/prove.h"
+
+static void spread(struct json *json, const char *key, const struct prove_spread *spread)
+{
+	json_key(json, key);
+	json_object_begin(json);
+	json_member_ns(json, "min", spread->min);
+	json_member_ns(json, "median", spread->median);
+	json_member_ns(json, "max", spread->max);
+	json_object_end(json);
+}
+
+static void measured(struct json *json, const struct prove_times *times)
+{
+	spread(json, "time_before_ns", &times->before);
+	spread(json, "time_after_ns", &times->after);
+	json_key(json, "ratio");
+	json_object_begin(json);
+	json_member_double(json, "median", times->ratio.median);
+	json_member_double(json, "low", times->ratio.low);
+	json_member_double(json, "high", times->ratio.high);
+	json_object_end(json);
+	json_member_uint(json, "outliers", times->outliers);
+}
+
+static void remedies(struct json *json, const struct prove_result *result)
+{
+	json_key(json, "remedies");
+	json_array_begin(json);
+	for (unsigned i = 0; i < result->remedy_count; i++) {
+		const struct prove_remedy *remedy = &result->remedies[i];
+
+		json_object_begin(json);
+		json_member_string(json, "name", remedy->name);
+		json_member_string(json, "unsafe", remedy->unsafe);
+		json_member_string(json, "changes_output", remedy->output);
+		json_member_ns(json, "estimated_ns", remedy->estimated_ns);
+		json_member_int(json, "saves_calls", remedy->saves_calls);
+		json_member_double(json, "saves_ns", remedy->saves_ns);
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
+int prove_json_write(FILE *out, const struct prove_result *result, const struct analysis_host *host,
+		     const struct tty *tty)
+{
+	struct json json;
+
+	(void)tty;
+	json_init_file(&json, out);
+	json.lines = 2;
+	json_object_begin(&json);
+	json_member_uint(&json, "schema", JSON_SCHEMA);
+	json_member_string(&json, "kind", "prove");
+	json_tool_and_host(&json, host);
+	json_command(&json, result->argv);
+	json_member_uint(&json, "runs", result->runs);
+	json_member_uint(&json, "warmup", result->warmup);
+	json_member_int(&json, "status", result->status);
+	json_member_bool(&json, "steady", result->steady);
+	json_member_bool(&json, "same_output", result->same_output);
+	json_member_string(&json, "differs", result->differs);
+	json_member_string(&json, "result", result->steady ? prove_word_text(result->times.word) : NULL);
+	if (result->counted) {
+		json_member_uint(&json, "calls_before", result->calls_before);
+		json_member_uint(&json, "calls_after", result->calls_after);
+	} else {
+		json_member_null(&json, "calls_before");
+		json_member_null(&json, "calls_after");
+	}
+	json_member_string(&json, "calls_why", result->counted ? NULL : result->count_why);
+	json_key(&json, "calls");
+	json_array_begin(&json);
+	for (size_t i = 0; i < result->call_count; i++) {
+		json_object_begin(&json);
+		json_member_string(&json, "name", result->calls[i].name);
+		json_member_uint(&json, "before", result->calls[i].before);
+		json_member_uint(&json, "after", result->calls[i].after);
+		json_object_end(&json);
+	}
+	json_array_end(&json);
+	if (result->steady)
+		measured(&json, &result->times);
+	remedies(&json, result);
+	json_object_end(&json);
+	return json_done(&json);
+}
