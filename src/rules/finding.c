@@ -27,6 +27,7 @@ void finding_done(struct finding *finding)
 	free(finding->what);
 	free(finding->where);
 	free(finding->object);
+	free(finding->place);
 	for (size_t i = 0; i < finding->costs.used; i++)
 		free(finding->costs.at[i].detail);
 	vec_done(&finding->costs);

@@ -5,7 +5,7 @@
  * verdict/ prices them.  So a rule stays a pure function of records and
  * model.
  *
- * Every text but `exe`, `object` and a site's `module` is printable: what
+ * Every text but `exe`, `object`, `place` and a site's `module` is printable: what
  * came from a traced program went through text_escape or text_shell_word.
  */
 #ifndef SYSCULL_RULES_FINDING_H
@@ -94,6 +94,9 @@ struct finding {
 	char *what; /* one sentence: "attribute look-ups that found nothing" */
 	char *where; /* "1,000 files in d1k; ext4 on /dev/vda" */
 	char *object; /* stable name of the object for the fingerprint */
+	/* The file, or with a '/' at its end the folder that all files are in or
+	 * below; foreign text; NULL when it is not about files. */
+	char *place;
 	VEC(struct finding_cost) costs;
 	VEC(struct finding_remedy) remedies;
 	VEC(struct finding_site) sites;

@@ -66,6 +66,7 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 		    user->tier == FINDING_CERTAIN ? "unset" : "not known");
 	finding_set(&finding->where, "%s", ZONE_PATH);
 	finding_set(&finding->object, "%s", ZONE_PATH);
+	finding_set(&finding->place, "%s", ZONE_PATH);
 	remedy = finding_add_remedy(finding, REMEDY_ENVIRONMENT);
 	if (remedy) {
 		finding_set(&remedy->text, "TZ=:" ZONE_PATH);

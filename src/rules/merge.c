@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "rules/merge.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/map.h"
@@ -102,6 +103,24 @@ static void add_sites(struct finding *into, const struct finding *from)
 	}
 }
 
+/* The leading part of both: a folder. */
+static void join_place(struct finding *into, const struct finding *from)
+{
+	size_t last = 0, i = 0;
+
+	if (same_text(into->place, from->place))
+		return;
+	for (; into->place && from->place && into->place[i] && into->place[i] == from->place[i]; i++)
+		if (into->place[i] == '/')
+			last = i + 1;
+	if (last > 0) {
+		into->place[last] = '\0';
+	} else {
+		free(into->place);
+		into->place = NULL;
+	}
+}
+
 static void merge(struct finding *into, const struct finding *from)
 {
 	into->pid = 0;
@@ -110,6 +129,7 @@ static void merge(struct finding *into, const struct finding *from)
 	add_costs(into, from);
 	add_deltas(into, from);
 	add_sites(into, from);
+	join_place(into, from);
 }
 
 void finding_list_merge(struct finding_list *list)

@@ -123,6 +123,8 @@ static void tell(struct rule_run *run, const struct churn_group *group, struct f
 	finding_set(&finding->what, group->kind == CHURN_FILE ? "maps the same part of a file and unmaps it again"
 							      : "maps memory of the same size and unmaps it again");
 	finding->where = where_of(group, block);
+	if (group->kind == CHURN_FILE && group->path)
+		finding_set(&finding->place, "%s", group->path);
 	if (group->kind == CHURN_FILE)
 		finding_set(&finding->object, "%s", group->path ? group->path : "?");
 	else

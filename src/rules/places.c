@@ -163,6 +163,25 @@ char *rule_places_text(const struct rule_places *places, const char *noun_one, c
 	return result;
 }
 
+char *rule_places_place(const struct rule_places *places)
+{
+	struct buf buf = BUF_INIT;
+	char *place;
+
+	if (!places->started)
+		return NULL;
+	if (places->first[0] && !places->mixed) {
+		(void)buf_puts(&buf, places->first);
+	} else {
+		(void)buf_puts(&buf, places->dir);
+		if (buf.bytes > 0 && buf.data[buf.bytes - 1] != '/')
+			(void)buf_putc(&buf, '/');
+	}
+	place = buf.failed || buf.bytes == 0 ? NULL : buf_steal(&buf);
+	buf_done(&buf);
+	return place;
+}
+
 const char *rule_base_name(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;

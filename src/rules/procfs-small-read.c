@@ -213,6 +213,7 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 	finding_set(&finding->object, "%s on %s", base.bytes > 0 ? buf_text(&base) : "files",
 		    group->mixed_fs ? "proc and sysfs" : group->fs_type);
 	free(places);
+	finding->place = rule_places_place(&group->places);
 	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
 	if (remedy) {
 		remedy->id = "page-buffer";

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
+
 #define RULE(name) extern const struct rule rule_##name;
 #include "rules/rules.def"
 #undef RULE
@@ -21,4 +23,22 @@ const struct rule *rule_by_id(const char *id)
 		if (strcmp(rule_list[i]->id, id) == 0)
 			return rule_list[i];
 	return NULL;
+}
+
+const char *rule_nearest(const char *name)
+{
+	const char *nearest = NULL;
+	unsigned best = text_slips(name) + 1;
+	size_t bytes = strlen(name);
+
+	for (size_t i = 0; rule_list[i]; i++) {
+		bool begins = bytes > 1 && strncmp(name, rule_list[i]->id, bytes) == 0;
+		unsigned distance = begins ? 0 : text_distance(name, rule_list[i]->id, best);
+
+		if (distance < best) {
+			best = distance;
+			nearest = rule_list[i]->id;
+		}
+	}
+	return nearest;
 }

@@ -62,6 +62,8 @@ struct rule_run {
 /* All rules, NULL-ended, in the order of rules.def. */
 extern const struct rule *const rule_list[];
 const struct rule *rule_by_id(const char *id);
+/* The id that was probably meant, NULL none: one that begins so, or is like it. */
+const char *rule_nearest(const char *name);
 
 /* Tools that rules share instead of copying. */
 
@@ -111,6 +113,8 @@ void rule_places_seal(struct rule_places *places);
 /* "1,000 files in /tmp/d1k and /tmp/d1k itself" or "1,204 files below /usr",
  * printable; malloc'ed or NULL. */
 char *rule_places_text(const struct rule_places *places, const char *noun_one, const char *noun_many);
+/* As struct finding.place wants it; malloc'ed or NULL. */
+char *rule_places_place(const struct rule_places *places);
 
 /* The last part of a path ("ls" of "/usr/bin/ls"); never NULL. */
 const char *rule_base_name(const char *path);

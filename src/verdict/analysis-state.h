@@ -20,6 +20,8 @@ struct analysis_shown {
 struct analysis {
 	struct analysis_result result; /* owns model, prices and by_call */
 	struct package_book *packages;
+	struct budgets *budgets; /* NULL: none */
+	const struct suppressions *suppressions;
 	struct tally tally;
 	struct time_book time;
 	struct untraced untraced;

@@ -62,7 +62,8 @@ static int start_run(struct analysis *analysis, const struct rule *rule)
 	for (const struct rule_limit *limit = rule->limits; limit && limit->name; limit++) {
 		if (n == sizeof run->limits / sizeof run->limits[0])
 			return -E2BIG;
-		run->limits[n++] = limit->value;
+		run->limits[n] = settings_limit(analysis->result.settings, rule, n);
+		n++;
 	}
 	r = rule->start ? rule->start(run) : 0;
 	if (r < 0)
@@ -136,11 +137,16 @@ int analysis_new(const struct analysis_spec *spec, struct analysis **ret, struct
 	analysis->items = MODEL_ITEMS;
 	analysis->result.prices = prices;
 	analysis->packages = spec->packages;
+	analysis->budgets = spec->budgets;
 	analysis->result.tally = analysis->result.shown = &analysis->tally;
 	analysis->result.floor = spec->floor;
+	analysis->result.settings = spec->settings;
+	analysis->suppressions = spec->suppressions;
 	if (!spec->floor.set && spec->floor.share == 0 && spec->floor.least_ns == 0 && spec->floor.enough_ns == 0)
 		analysis->result.floor = JUDGE_FLOOR_DEFAULT;
 	r = set_up(analysis, spec);
+	if (r == 0 && analysis->budgets)
+		r = budgets_begin(analysis->budgets);
 	if (r < 0) {
 		analysis_free(analysis);
 		return error_errno(err, -r, "cannot begin the analysis");
@@ -196,6 +202,11 @@ const struct analysis_result *analysis_result(const struct analysis *analysis)
 	return &analysis->result;
 }
 
+void analysis_set_check(struct analysis *analysis, const struct check *check)
+{
+	analysis->result.check = check;
+}
+
 static int feed_call(struct analysis *analysis, const struct model_view *view)
 {
 	unsigned components = (view->path ? view->path->components : 0) + (view->path2 ? view->path2->components : 0);
@@ -249,7 +260,18 @@ int analysis_feed(struct analysis *analysis, const struct event_head *head)
 		      view.call ? view.err : event_call_errno(call));
 	if (head->flags & EVENT_F_MARK) {
 		s = region_mark(&analysis->regions, call, &analysis->tally);
+		if (analysis->budgets && analysis->regions.regions.used > 0) {
+			const struct region *present = &analysis->regions.regions.at[analysis->regions.present];
+			int t = budgets_region(analysis->budgets, present->name);
+
+			s = s < 0 ? s : t;
+		}
 		return r < 0 ? r : s;
+	}
+	if (analysis->budgets) {
+		s = budgets_call(analysis->budgets, &view, call, view.call ? view.id : event_call_id(call),
+				 view.call ? view.err : event_call_errno(call));
+		r = r < 0 ? r : s;
 	}
 	if (view.call) {
 		s = feed_call(analysis, &view);

@@ -15,12 +15,15 @@
 #include "event/event.h"
 #include "model/model.h"
 #include "rules/rule.h"
+#include "verdict/budget.h"
 #include "verdict/filter.h"
 #include "verdict/fingerprint.h"
 #include "verdict/known.h"
 #include "verdict/package.h"
 #include "verdict/price.h"
 #include "verdict/process.h"
+#include "verdict/settings.h"
+#include "verdict/suppress.h"
 #include "verdict/tally.h"
 
 /* Findings below this are listed but not worth fixing; both are printed. */
@@ -37,6 +40,10 @@ struct analysis_spec {
 	struct price_book *prices; /* NULL: measured here; else belongs to the analysis */
 	const struct filter *filter; /* NULL: all; has to outlive the analysis */
 	struct package_book *packages; /* NULL: not looked up; else belongs to the analysis */
+	struct budgets *budgets; /* NULL: none; fed from here on, has to outlive the analysis */
+	/* Of a configuration; NULL: none.  Both have to outlive the analysis. */
+	const struct settings *settings;
+	const struct suppressions *suppressions;
 };
 
 /* The machine of the run; what is not known is NULL or 0. */
@@ -69,6 +76,9 @@ struct analysis_facts {
 	bool aborted;
 	const char *abort_reason;
 	const char *warnings[16]; /* blind spots met, NULL-ended */
+	bool io_uring; /* was set up in the tree */
+	bool foreign_calls; /* of another architecture, counted by number */
+	bool other_tracer; /* something in the tree wanted to trace */
 };
 
 /* A finding with its price. */
@@ -99,6 +109,13 @@ struct verdict_finding {
 	const char *library; /* whose calls they are, when not the program's own; foreign text */
 	const char *library_package; /* as package */
 	const struct known_row *fixed_by; /* the version here has this fix already */
+	const struct suppress_entry *suppressed_by; /* NULL: it is told */
+};
+
+/* An entry of the suppressions and what it took: unused when that is nothing. */
+struct verdict_suppression {
+	const struct suppress_entry *entry;
+	uint64_t findings, calls;
 };
 
 /* A call with its time, for tables. */
@@ -171,6 +188,11 @@ struct analysis_result {
 	char books_why[160]; /* when not closed or not complete */
 	struct verdict_finding *findings; /* by best saving, largest first */
 	size_t finding_count;
+	struct verdict_finding *suppressed; /* not among the findings, nor in any sum below */
+	size_t suppressed_count;
+	struct verdict_suppression *suppressions; /* in the order in which they were read */
+	size_t suppression_count;
+	const struct settings *settings; /* NULL: every rule has its own limits */
 	double waste_ns; /* sum of the costs of findings that are waste */
 	uint64_t waste_calls;
 	size_t worth_count, below_count;
@@ -192,7 +214,10 @@ struct analysis_result {
 	const struct tally *shown; /* whose rows by_call has: tally, or that of the calls let through */
 	struct verdict_processes by_process;
 	struct analysis_environment environment;
+	const struct check *check; /* what `check` says of it; NULL in a run */
 };
 const struct analysis_result *analysis_result(const struct analysis *analysis);
+/* The check has to outlive what reads the result. */
+void analysis_set_check(struct analysis *analysis, const struct check *check);
 
 #endif

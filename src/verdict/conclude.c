@@ -319,5 +319,7 @@ int analysis_finish(struct analysis *analysis, const struct analysis_facts *fact
 		analysis_narrow(analysis);
 		r = upgrade_judge(result, &analysis->findings, analysis->packages);
 	}
+	if (r == 0)
+		r = suppress_apply(result, analysis->suppressions);
 	return r < 0 ? error_errno(err, -r, "cannot judge the run") : 0;
 }

@@ -69,6 +69,16 @@ static const char *time_of(const char *text, uint64_t *ret_ns, struct error *err
 	return NULL;
 }
 
+int judge_time_parse(const char *text, uint64_t *ret_ns, struct error *err)
+{
+	const char *end;
+
+	if (strchr(text, ','))
+		return error_set(err, EINVAL, "'%s' is no time, as 100us (units are ns, us, ms, s)", text);
+	end = time_of(text, ret_ns, err);
+	return end ? 0 : -EINVAL;
+}
+
 int judge_floor_parse(const char *text, struct analysis_floor *ret, struct error *err)
 {
 	struct analysis_floor floor = JUDGE_FLOOR_DEFAULT;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verdict/judge.h"
+#include "verdict/settings.h"
 #include "verdict/time.h"
 
 #include <errno.h>
@@ -155,14 +156,14 @@ static int price_remedies(struct analysis_result *result, struct verdict_finding
 
 static bool is_worth(const struct analysis_result *result, const struct verdict_finding *verdict)
 {
-	const struct analysis_floor *floor = &result->floor;
+	struct analysis_floor floor = settings_floor(result->settings, verdict->finding->rule, &result->floor);
 
 	/* With calls missing a rule may have missed what excuses the others. */
 	if (verdict->finding->information || verdict->finding->minor || !result->complete)
 		return false;
-	if (verdict->saves_ns >= (double)floor->enough_ns)
+	if (verdict->saves_ns >= (double)floor.enough_ns)
 		return true;
-	return verdict->saves_ns >= (double)floor->least_ns && verdict->saves_ns >= floor->share * result->task_ns;
+	return verdict->saves_ns >= (double)floor.least_ns && verdict->saves_ns >= floor.share * result->task_ns;
 }
 
 static int by_worth(const void *a, const void *b)
@@ -180,8 +181,11 @@ static int by_worth(const void *a, const void *b)
 	return x->finding < y->finding ? -1 : x->finding > y->finding;
 }
 
-static void sum_up(struct analysis_result *result)
+void judge_sum(struct analysis_result *result)
 {
+	result->waste_ns = 0;
+	result->waste_calls = 0;
+	result->worth_count = result->below_count = 0;
 	for (size_t i = 0; i < result->finding_count; i++) {
 		const struct verdict_finding *verdict = &result->findings[i];
 
@@ -225,17 +229,26 @@ int judge_findings(struct analysis_result *result, const struct finding_list *li
 		return r;
 	}
 	qsort(result->findings, result->finding_count, sizeof *result->findings, by_worth);
-	sum_up(result);
+	judge_sum(result);
 	return 0;
+}
+
+static void free_findings(struct verdict_finding **findings, size_t *count)
+{
+	for (size_t i = 0; i < *count; i++) {
+		free((*findings)[i].costs);
+		free((*findings)[i].remedies);
+	}
+	free(*findings);
+	*findings = NULL;
+	*count = 0;
 }
 
 void judge_done(struct analysis_result *result)
 {
-	for (size_t i = 0; i < result->finding_count; i++) {
-		free(result->findings[i].costs);
-		free(result->findings[i].remedies);
-	}
-	free(result->findings);
-	result->findings = NULL;
-	result->finding_count = 0;
+	free_findings(&result->findings, &result->finding_count);
+	free_findings(&result->suppressed, &result->suppressed_count);
+	free(result->suppressions);
+	result->suppressions = NULL;
+	result->suppression_count = 0;
 }

@@ -15,6 +15,8 @@
 /* "1%,100us" or "1%,100us,100ms": share and least time, or so much in all.
  * -EINVAL with err: not that. */
 int judge_floor_parse(const char *text, struct analysis_floor *ret, struct error *err);
+/* "100us": a number and its unit. */
+int judge_time_parse(const char *text, uint64_t *ret_ns, struct error *err);
 
 /*
  * Reads result->prices, task_ns, calls, floor and complete (nothing is worth
@@ -23,6 +25,8 @@ int judge_floor_parse(const char *text, struct analysis_floor *ret, struct error
  * the result.  -ENOMEM: nothing was filled.
  */
 int judge_findings(struct analysis_result *result, const struct finding_list *list);
+/* waste_ns, waste_calls, worth_count and below_count of the findings that are left. */
+void judge_sum(struct analysis_result *result);
 void judge_done(struct analysis_result *result);
 
 #endif
