@@ -101,6 +101,8 @@ struct engine_stats {
 /* With a scope: */
 #define ENGINE_MET_NO_NEW_PRIVS 0x80 /* the filter needed no_new_privs, and a setuid program was met */
 #define ENGINE_MET_FILTER 0x100 /* a filter of the program's own, for all threads: calls may be refused unseen */
+#define ENGINE_MET_NO_FILTER 0x400 /* no filter could be installed: every call was stopped, slowly */
+#define ENGINE_MET_STRICT 0x200 /* a program wanted seccomp's strict mode, which cannot stand beside our filter */
 
 /* How the watched thing ended. */
 struct engine_exit {
