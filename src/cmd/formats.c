@@ -58,8 +58,7 @@ int formats_add(struct formats *formats, const char *value, struct error *err)
 	return 0;
 }
 
-/* %p our process id, %n the command's name, %h this machine's, %% a '%'. */
-static char *expand(const char *target, const char *name, struct error *err)
+char *formats_expand(const char *target, const char *name, struct error *err)
 {
 	char host[HOST_NAME_MAX + 1] = "";
 	struct buf buf = BUF_INIT;
@@ -102,7 +101,7 @@ static int open_one(struct format *format, const char *name, struct error *err)
 
 	if (!format->target)
 		return output_open(&format->output, NULL, err);
-	path = expand(format->target, name, err);
+	path = formats_expand(format->target, name, err);
 	if (!path)
 		return err->code ? -err->code : -ENOMEM;
 	r = output_open(&format->output, path, err);

@@ -35,6 +35,8 @@ int formats_add(struct formats *formats, const char *value, struct error *err);
  * need a file.  `name` is the command's, for %n.
  */
 int formats_open(struct formats *formats, const char *output, bool live, const char *name, struct error *err);
+/* %p our process id, %n the command's name, %h this machine's, %% a '%'; malloc'ed, or NULL with err. */
+char *formats_expand(const char *target, const char *name, struct error *err);
 /* Writes and closes all of them: one line about each that fails, and the
  * first error. */
 int formats_write(struct formats *formats, const struct analysis_result *result, struct report_options *options,

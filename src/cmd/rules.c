@@ -28,18 +28,8 @@ static int rules_main(const struct command *command, int argc, char **argv)
 static int unknown_rule(const char *name)
 {
 	struct buf shown = BUF_INIT;
-	const char *nearest = NULL;
-	unsigned best = text_slips(name) + 1;
+	const char *nearest = rule_nearest(name);
 
-	for (size_t i = 0; rule_list[i]; i++) {
-		bool begins = strlen(name) > 1 && strncmp(name, rule_list[i]->id, strlen(name)) == 0;
-		unsigned distance = begins ? 0 : text_distance(name, rule_list[i]->id, best);
-
-		if (distance < best) {
-			best = distance;
-			nearest = rule_list[i]->id;
-		}
-	}
 	(void)text_escape(&shown, name, strlen(name), '\0', true);
 	if (nearest)
 		log_line("no rule is called '%s'; did you mean '%s'?", buf_text(&shown), nearest);

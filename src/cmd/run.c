@@ -19,6 +19,7 @@
 #include "base/tty.h"
 #include "cmd/cmd.h"
 #include "cmd/formats.h"
+#include "cmd/keep.h"
 #include "cmd/signals.h"
 #include "cmd/watch.h"
 #include "engine/engine.h"
@@ -29,7 +30,18 @@
 #define PIDS_MAX 64
 #define TASK_LIMIT 4096
 
-enum { OPT_BY = 256, OPT_FAILED, OPT_FLOOR, OPT_FORMAT, OPT_REDACT, OPT_ENGINE, OPT_PIN, OPT_COLOR, OPT_TASK_LIMIT };
+enum {
+	OPT_BY = 256,
+	OPT_FAILED,
+	OPT_FLOOR,
+	OPT_FORMAT,
+	OPT_NO_KEEP,
+	OPT_REDACT,
+	OPT_ENGINE,
+	OPT_PIN,
+	OPT_COLOR,
+	OPT_TASK_LIMIT
+};
 
 static const struct opt run_options[] = {
 	{ 'e', "trace", "EXPR", "look at these calls only: names, %classes, @families, !not" },
@@ -44,6 +56,7 @@ static const struct opt run_options[] = {
 	{ OPT_FAILED, "failed", NULL, "look at failed calls only" },
 	{ OPT_FLOOR, "floor", "SHARE,TIME", "worth fixing is what saves both (1%,100us), or 100ms as a third" },
 	{ OPT_FORMAT, "format", "FORMAT", "text or json, or FORMAT=FILE (repeatable)" },
+	{ OPT_NO_KEEP, "no-keep", NULL, "do not keep this run for report and show" },
 	{ OPT_PIN, "pin", "WHEN", "share a CPU with a command of one task: auto, always, never" },
 	{ OPT_REDACT, "redact", "LIST", "hash what LIST names: argv, paths, users" },
 	{ OPT_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096); more run untraced" },
@@ -57,7 +70,7 @@ struct run_settings {
 	const char *engine;
 	enum engine_pin pin;
 	enum tty_color color;
-	bool by_region, quiet, verbose, help, version;
+	bool by_region, quiet, verbose, no_keep, help, version;
 	uint32_t task_limit;
 	pid_t pids[PIDS_MAX];
 	size_t pid_count;
@@ -65,30 +78,6 @@ struct run_settings {
 	struct filter filter;
 	struct analysis_floor floor;
 };
-
-static int parse_number(const char *what, const char *text, long most, long *ret, struct error *err)
-{
-	char *end;
-
-	errno = 0;
-	*ret = strtol(text, &end, 10);
-	if (end == text || *end != '\0' || errno != 0 || *ret < 1 || *ret > most)
-		return error_set(err, EINVAL, "%s wants a number from 1 to %ld, not '%s'", what, most, text);
-	return 0;
-}
-
-static int parse_when(const char *what, const char *text, int *ret, struct error *err)
-{
-	static const char *const words[] = { "auto", "always", "never" };
-
-	for (int i = 0; i < 3; i++) {
-		if (strcmp(text, words[i]) == 0) {
-			*ret = i;
-			return 0;
-		}
-	}
-	return error_set(err, EINVAL, "%s wants auto, always or never, not '%s'", what, text);
-}
 
 static int set_option(void *data, int letter, const char *value, struct error *err)
 {
@@ -108,7 +97,7 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 	case 'p':
 		if (s->pid_count == PIDS_MAX)
 			return error_set(err, E2BIG, "-p: at most %d processes", PIDS_MAX);
-		r = parse_number("-p", value, INT_MAX, &number, err);
+		r = command_number("-p", value, 1, INT_MAX, &number, err);
 		if (r == 0)
 			s->pids[s->pid_count++] = (pid_t)number;
 		return r;
@@ -130,11 +119,11 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 		s->by_region = true;
 		return 0;
 	case OPT_COLOR:
-		r = parse_when("--color", value, &when, err);
+		r = command_when("--color", value, &when, err);
 		s->color = (enum tty_color)when;
 		return r;
 	case OPT_PIN:
-		r = parse_when("--pin", value, &when, err);
+		r = command_when("--pin", value, &when, err);
 		s->pin = (enum engine_pin)when;
 		return r;
 	case OPT_FAILED:
@@ -145,13 +134,16 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 		return 0;
 	case OPT_FORMAT:
 		return formats_add(&s->formats, value, err);
+	case OPT_NO_KEEP:
+		s->no_keep = true;
+		return 0;
 	case OPT_REDACT:
 		return redact_parse(value, &s->formats.redact, err);
 	case OPT_ENGINE:
 		s->engine = value;
 		return 0;
 	case OPT_TASK_LIMIT:
-		r = parse_number("--task-limit", value, 1000000, &number, err);
+		r = command_number("--task-limit", value, 1, 1000000, &number, err);
 		s->task_limit = (uint32_t)number;
 		return r;
 	default:
@@ -182,26 +174,6 @@ static void add_selection(const struct filter *filter, struct buf *text, struct 
 		facts->warnings[used] = buf_text(text);
 }
 
-static int exit_for(const struct error *err)
-{
-	if (err->code == ENOENT || err->code == ENOTDIR)
-		return EXIT_NOT_FOUND;
-	switch (err->code) {
-	case EACCES:
-	case ENOEXEC:
-	case EISDIR:
-	case EPERM:
-	case E2BIG:
-	case ETXTBSY:
-	case ELOOP:
-	case ENAMETOOLONG:
-	case ELIBBAD:
-		return EXIT_NOT_EXECUTABLE;
-	default:
-		return EXIT_OURS;
-	}
-}
-
 /* 0 or the command's status; negative errno with err when it did not start. */
 static int watch_and_report(struct run_settings *s, struct watch *watch, struct analysis *analysis, struct error *err)
 {
@@ -211,6 +183,10 @@ static int watch_and_report(struct run_settings *s, struct watch *watch, struct 
 
 	if (r < 0)
 		return r;
+	/* Telling of it is enough: nobody asked for it. */
+	if (watch->keep && keep_close(watch->keep, &late) < 0)
+		log_error(&late);
+	late = (struct error){ 0 };
 	add_selection(&s->filter, &selection, &watch->facts);
 	r = analysis_finish(analysis, &watch->facts, &late);
 	if (r == 0)
@@ -240,6 +216,7 @@ static int run(struct run_settings *s, char **argv)
 		.task_limit = s->task_limit,
 		.progress = !s->quiet,
 	};
+	struct keep keep = KEEP_INIT;
 	struct analysis *analysis = NULL;
 	struct error err = { 0 };
 	char *program = NULL;
@@ -249,7 +226,7 @@ static int run(struct run_settings *s, char **argv)
 	if (r == 0 && watch.argv) {
 		r = engine_find_program(argv[0], &program, &err);
 		if (r < 0)
-			status = exit_for(&err);
+			status = command_exit_for(&err);
 		watch.program = program;
 	}
 	if (r == 0)
@@ -261,15 +238,19 @@ static int run(struct run_settings *s, char **argv)
 							  .packages = package_book_new(PACKAGE_DATABASE,
 										       package_system_merged()) },
 				 &analysis, &err);
+	/* Where no run can be kept none is; report says so. */
+	if (r == 0 && !s->no_keep && keep_open_last(&keep) == 0)
+		watch.keep = &keep;
 	if (r == 0) {
 		r = watch_and_report(s, &watch, analysis, &err);
 		if (r >= 0)
 			status = r;
 		else if (watch.argv)
-			status = exit_for(&err);
+			status = command_exit_for(&err);
 	}
 	if (err.code != 0)
 		log_error(&err);
+	keep_discard(&keep);
 	formats_discard(&s->formats);
 	analysis_free(analysis);
 	free(program);

@@ -240,6 +240,8 @@ static int text_write(FILE *out, const struct analysis_result *result, const str
 {
 	struct text text = { .result = result, .options = options };
 
+	if (result->check)
+		return text_check(out, result, options);
 	if (options->quiet && result->complete && result->worth_count == 0)
 		return 0;
 	term_init(&text.term, out, &options->tty);

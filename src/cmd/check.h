@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the files of `syscull check` share: options, one run, the end. */
+#ifndef SYSCULL_CMD_CHECK_H
+#define SYSCULL_CMD_CHECK_H
+
+#include "cmd/cmd.h"
+#include "cmd/formats.h"
+#include "cmd/output.h"
+#include "cmd/watch.h"
+#include "verdict/analysis.h"
+#include "verdict/budget.h"
+
+#define EXIT_BROKEN 121 /* a budget is broken */
+
+/* --per-item n=100:1000 */
+struct check_sizes {
+	char name[32]; /* "n": {n} in the command becomes the size; "" without --per-item */
+	uint64_t at[BUDGET_RUNS_MAX];
+	size_t count;
+};
+
+struct check_settings {
+	const char *output, *engine, *verdict_file, *prepare;
+	enum engine_pin pin;
+	enum tty_color color;
+	bool verbose, help, version, suggest;
+	long runs; /* of --suggest; 0: not said */
+	uint32_t task_limit;
+	int broken_exit, cannot_judge_exit;
+	bool expect; /* --expect-status was given */
+	bool expected[256]; /* statuses that are no failure of the command */
+	struct analysis_floor floor;
+	struct check_sizes sizes;
+	struct formats formats;
+	struct budgets budgets;
+};
+
+#define CHECK_SETTINGS_INIT \
+	((struct check_settings){ .task_limit = 4096, \
+				  .broken_exit = EXIT_BROKEN, \
+				  .cannot_judge_exit = EXIT_OURS, \
+				  .expected = { true } })
+
+extern const struct opt check_options[];
+int check_set_option(void *data, int letter, const char *value, struct error *err);
+void check_settings_done(struct check_settings *s);
+
+/* The runs of one check; what is kept of them is that of the last one. */
+struct check_run {
+	struct watch watch;
+	struct analysis *analysis; /* finished; NULL: nothing came of it */
+	char **argv; /* the command with the size put in */
+	char *program;
+	bool failed; /* the command ended as it should not have, in one of the runs: */
+	int status, signal;
+	bool ended; /* with a status: the last run's, or the one that failed */
+	int exit; /* 0, or what to end with: it did not start, or a mistake of ours */
+};
+
+/*
+ * All runs that the settings ask for, their budgets taken.  0; what stands in
+ * the way of judging is in *check.  Negative errno with err: ret->exit says
+ * how to end.
+ */
+int check_run_all(struct check_settings *s, char *const *argv, struct check_run *ret, struct check *check,
+		  struct error *err);
+/* One run of this command, without budgets. */
+int check_run_once(struct check_settings *s, char *const *argv, struct budgets *budgets, struct check_run *run,
+		   struct error *err);
+void check_run_done(struct check_run *run);
+
+/* --suggest: the exit status. */
+int check_suggest(struct check_settings *s, char *const *argv);
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A check for people: nothing when it passed, else what is broken, by whom,
+ * and what to type next.  -v also tells of what was kept.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/text-parts.h"
+
+#define PREFIX "syscull: "
+#define INDENT 4
+
+static void line(struct text *text, enum term_style style, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Wrapped. */
+static void line(struct text *text, enum term_style style, const char *format, ...)
+{
+	struct buf buf = BUF_INIT;
+	va_list args;
+
+	va_start(args, format);
+	(void)buf_vprintf(&buf, format, args);
+	va_end(args);
+	term_wrap(&text->term, style, buf_text(&buf), INDENT, text->term.width, 0);
+	term_end(&text->term);
+	buf_done(&buf);
+}
+
+/* "    1,002  getxattr ENODATA    d1k/f0 and others in d1k" */
+static void contributor(struct text *text, const struct budget_contributor *top, bool programs)
+{
+	char count[TEXT_NUMBER_MAX];
+	struct buf buf = BUF_INIT;
+
+	(void)buf_printf(&buf, "%9s  %s", text_count(top->count, count), top->name);
+	if (programs && top->program)
+		(void)buf_printf(&buf, " by %s", top->program);
+	if (top->place)
+		(void)buf_printf(&buf, "%*s  %s", buf.bytes < 32 ? (int)(32 - buf.bytes) : 0, "", top->place);
+	if (top->site)
+		(void)buf_printf(&buf, "; %s", top->site);
+	term_to(&text->term, INDENT);
+	term_cut(&text->term, TERM_PLAIN, buf_text(&buf), text->term.width - INDENT, false);
+	term_end(&text->term);
+	buf_done(&buf);
+}
+
+static void broken(struct text *text, const struct budget_verdict *verdict)
+{
+	char seen[BUDGET_NUMBER_MAX], limit[BUDGET_NUMBER_MAX + 16];
+
+	line(text, TERM_ALARM, PREFIX "check failed: %s: %s, %s", verdict->budget->what,
+	     budget_number(verdict->seen, seen), budget_limit(verdict->budget, limit));
+	for (size_t i = 0; i < verdict->top_count; i++)
+		contributor(text, &verdict->top[i], !verdict->budget->program && text->result->processes > 1);
+}
+
+/* Every reason that is no broken budget, which has lines of its own. */
+static void reasons(struct text *text, const struct check *check)
+{
+	for (size_t i = 0; i < check->unjudged_count; i++)
+		line(text, TERM_ALARM, PREFIX "cannot judge: %s", check->reasons.at[i]);
+	for (size_t i = 0; i < check->beside_count; i++)
+		line(text, TERM_ALARM, PREFIX "check failed: %s", check->reasons.at[check->unjudged_count + i]);
+	if (check->reasons_left_out > 0)
+		line(text, TERM_PLAIN, PREFIX "and %" PRIu64 " more reasons", check->reasons_left_out);
+}
+
+/* A command that does not fit would not be one when it is wrapped. */
+static void more(struct text *text, const char *command)
+{
+	char *const *argv = text->result->facts.argv;
+	struct buf buf = BUF_INIT;
+
+	(void)buf_printf(&buf, PREFIX "more: %s --", command);
+	for (size_t i = 0; argv && argv[i] && buf.bytes <= text->term.width; i++) {
+		(void)buf_putc(&buf, ' ');
+		(void)text_shell_word(&buf, argv[i], strlen(argv[i]), text->term.tty.utf8);
+	}
+	if (term_columns(&text->term, buf_text(&buf)) <= text->term.width)
+		line(text, TERM_PLAIN, "%s", buf_text(&buf));
+	else
+		line(text, TERM_PLAIN, PREFIX "more: %s -- ...", command);
+	buf_done(&buf);
+}
+
+static void kept(struct text *text, const struct budget_verdict *verdict)
+{
+	const char *word = verdict->state == BUDGET_NOT_EXERCISED ? "not exercised" : "ok";
+	char seen[BUDGET_NUMBER_MAX], limit[BUDGET_NUMBER_MAX + 16];
+
+	line(text, TERM_PLAIN, PREFIX "%s: %s%s: %s, %s", word, verdict->budget->kind == BUDGET_CANARY ? "canary " : "",
+	     verdict->budget->what, budget_number(verdict->seen, seen), budget_limit(verdict->budget, limit));
+}
+
+/* A budget that counted nothing may be about nothing: one line, unless a
+ * canary says that the work was done. */
+static void not_exercised(struct text *text, const struct check *check)
+{
+	for (size_t i = 0; i < check->budget_count; i++) {
+		const struct budget_verdict *verdict = &check->budgets[i];
+
+		if (verdict->state == BUDGET_NOT_EXERCISED && !text->options->verbose)
+			line(text, TERM_PLAIN,
+			     PREFIX "not exercised: --max %s saw no such call; a --canary would prove "
+				    "that the work was done",
+			     verdict->budget->what);
+	}
+}
+
+static void watched(struct text *text)
+{
+	const struct analysis_facts *facts = &text->result->facts;
+	struct buf buf = BUF_INIT;
+	char count[TEXT_NUMBER_MAX];
+
+	for (size_t i = 0; facts->scope && facts->scope[i]; i++)
+		(void)buf_printf(&buf, "%s%s", i ? ", " : "", facts->scope[i]);
+	line(text, TERM_PLAIN, PREFIX "watched: %s (%s calls seen%s)", facts->scope ? buf_text(&buf) : "all calls",
+	     text_count(facts->seen, count), facts->scope ? "; others were not counted" : "");
+	buf_done(&buf);
+}
+
+int text_check(FILE *out, const struct analysis_result *result, const struct report_options *options)
+{
+	struct text text = { .result = result, .options = options };
+	const struct check *check = result->check;
+
+	term_init(&text.term, out, &options->tty);
+	for (size_t i = 0; i < check->budget_count; i++)
+		if (check->budgets[i].state == BUDGET_BROKEN)
+			broken(&text, &check->budgets[i]);
+	reasons(&text, check);
+	if (check->more)
+		more(&text, check->more);
+	if (check->canary_count == 0)
+		not_exercised(&text, check);
+	if (options->verbose) {
+		for (size_t i = 0; i < check->budget_count; i++)
+			if (check->budgets[i].state == BUDGET_OK || check->budgets[i].state == BUDGET_NOT_EXERCISED)
+				kept(&text, &check->budgets[i]);
+		watched(&text);
+		line(&text, TERM_PLAIN, PREFIX "check %s",
+		     check->state == CHECK_CANNOT_JUDGE ? "cannot judge" : check_state_name(check->state));
+	}
+	return term_done(&text.term);
+}
