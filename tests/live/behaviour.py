@@ -5,9 +5,10 @@
 Compared are stdout, stderr (the report goes to a file), the status or signal,
 and the files that are left.  Under us the books must also close.
 
-usage: behaviour.py [--pin=WHEN] [CASE...]
+usage: behaviour.py [--pin=WHEN | --scope] [CASE...]
 
-SYSCULL_BEHAVE is the program of tests/live/programs.
+SYSCULL_BEHAVE is the program of tests/live/programs.  --scope: under the engine
+that watches some calls alone (live-scope, named by SYSCULL_SCOPE).
 """
 import os
 import resource
@@ -178,13 +179,29 @@ def run(case, cwd, prefix):
     return {"status": done.returncode, "stdout": done.stdout, "stderr": done.stderr, "fds": listed, "files": left}
 
 
+# Calls that nearly every case makes, and those by which tasks begin and end.
+SCOPE = "@open,@close,execve,clone,exit_group,@wait,getppid"
+
+
+def closed_scope(path):
+    """What is wrong with the books that live-scope wrote."""
+    _, books = live.read_scope(path)
+    return live.books_of(books) + [f"{name} is {books[name]}" for name in ("lost", "aborted") if books[name]]
+
+
 def compare(case, cwd, reports, options):
     path = os.path.join(reports, case)
+    scope = "--scope" in options
     plain = run(case, cwd, [])
-    ours = run(case, cwd, [live.SYSCULL, "run", "-v", *options, "-o", path, "--"])
+    ours = run(case, cwd, [os.environ["SYSCULL_SCOPE"], SCOPE, path] if scope else
+               [live.SYSCULL, "run", "-v", *options, "-o", path, "--"])
     bad = [f"{what}: {ours[what]!r:.300} under us, {plain[what]!r:.300} without"
            for what in plain if plain[what] != ours[what]]
     try:
+        if scope:
+            bad += closed_scope(path)
+            print(f"{case}: {'; '.join(bad) if bad else 'equal'} ({plain['status']})")
+            return len(bad)
         with open(path, encoding="utf-8", errors="replace") as f:
             report = live.Report(f.read())
         if not report.closed:

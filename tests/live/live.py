@@ -131,6 +131,29 @@ def read_report(path):
         return Report(f.read())
 
 
+def read_scope(path):
+    """What live-scope wrote: ({call: (count, failed)}, {name of the books: number})."""
+    calls, books = {}, {}
+    with open(path, encoding="ascii") as f:
+        for line in f:
+            *name, value, last = line.split()
+            if value.endswith("=") and not name:
+                books[value[:-1]] = int(last)
+            else:
+                calls[" ".join(name)] = (int(value), int(last))
+    return calls, books
+
+
+def books_of(books):
+    """What does not add up in them."""
+    bad = []
+    if books["seen"] != books["delivered"] + books["lost"] + books["in_flight"] + books["marks"]:
+        bad.append(f"books are not closed: {books}")
+    if books["children"] != books["followed"] + books["not_followed"]:
+        bad.append(f"children are missing: {books}")
+    return bad
+
+
 def status(tid, field):
     """A field of /proc/TID/status; "-" when there is no such task."""
     try:

@@ -8,6 +8,8 @@ Every call's count must be equal.  What is counted where:
    number) and the fork family (returns twice) by sys_enter;
  * the first execve enters under our own name, so execve goes by sys_exit;
  * all of them together by sys_enter, plus that first execve.
+
+--scope CASE: the engine that watches some calls alone, against the same counts.
 """
 import os
 import shutil
@@ -17,7 +19,8 @@ import sys
 import live
 
 BY_ENTER = {"exit", "exit_group", "rt_sigreturn", "fork", "vfork", "clone", "clone3"}
-ONLY_US = 'comm != "syscull" && comm != "perf"'
+OURS = ("syscull", "syscull-keeper", "live-scope", "perf")
+ONLY_US = " && ".join(f'comm != "{name}"' for name in OURS)
 
 def numbers():
     table = {}
@@ -30,19 +33,51 @@ def numbers():
     return table
 
 
-def observed(argv, cwd, names, table):
-    """One run under both: (status, report, enters, exits, all enters)."""
-    out = os.path.join(cwd, "perf.txt")
+def perf(names, table, out):
+    """The words before a command."""
     events = ["-e", "raw_syscalls:sys_enter", "--filter", ONLY_US]
     for name in names:
         for event in ("sys_enter", "sys_exit"):
             events += ["-e", f"raw_syscalls:{event}", "--filter", f"id == {table[name]} && {ONLY_US}"]
-    done, report = live.syscull(argv, cwd, before=["perf", "stat", "-x", ",", "-o", out, *events, "--"])
+    return ["perf", "stat", "-x", ",", "-o", out, *events, "--"]
+
+
+def counted(names, out):
+    """(enters, exits, all enters)."""
     with open(out, encoding="utf-8") as f:
         values = [int(line.split(",")[0]) for line in f if "raw_syscalls" in line]
-    enters = dict(zip(names, values[1::2]))
-    exits = dict(zip(names, values[2::2]))
-    return done.returncode, report, enters, exits, values[0]
+    return dict(zip(names, values[1::2])), dict(zip(names, values[2::2])), values[0]
+
+
+def observed(argv, cwd, names, table):
+    """One run under both: (status, report, enters, exits, all enters)."""
+    out = os.path.join(cwd, "perf.txt")
+    done, report = live.syscull(argv, cwd, before=perf(names, table, out))
+    return done.returncode, report, *counted(names, out)
+
+
+# Calls that threads, children and signals interrupt, and such as end tasks.
+SCOPE = ["openat", "close", "read", "newfstatat", "statx", "getxattr", "lgetxattr", "execve", "exit", "exit_group",
+         "clone", "clone3", "vfork", "wait4", "futex", "rt_sigreturn", "faccessat2", "brk"]
+
+
+def compare_scope(label, argv, cwd, table):
+    names = [name for name in SCOPE if name in table]
+    out, path = os.path.join(cwd, "perf.txt"), os.path.join(cwd, "scope.txt")
+    done = subprocess.run([*perf(names, table, out), os.environ["SYSCULL_SCOPE"], ",".join(names), path, *argv], cwd=cwd,
+                          env=live.clean_env(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, check=False)
+    seen, books = live.read_scope(path)
+    enters, exits, _ = counted(names, out)
+    bad = live.books_of(books) + ([] if done.returncode == 0 else [f"status {done.returncode}"])
+    for name in names:
+        theirs = enters[name] if name in BY_ENTER else exits[name]
+        if seen.get(name, (0,))[0] != theirs:
+            bad.append(f"{name}: {seen.get(name, (0,))[0]} here, {theirs} in the kernel")
+    bad += [f"{name} was not asked for" for name in seen if name not in names]
+    print(f"{label}: {books['seen']} calls, {len(seen)} kinds, {books['stops']} stops: "
+          f"{'; '.join(bad) if bad else 'equal'}")
+    return len(bad)
 
 
 def compare(label, argv, cwd, table):
@@ -94,8 +129,10 @@ def main():
             "make": ["make", "-B", "-j2", "-f", "mk"],
             "tar": ["tar", "czf", "x.tgz", "d1k"],
         }
-        for label in sys.argv[1:] or cases:
-            bad += compare(label, cases[label], cwd, table)
+        words = sys.argv[1:]
+        judge = compare_scope if "--scope" in words else compare
+        for label in [word for word in words if word != "--scope"] or cases:
+            bad += judge(label, cases[label], cwd, table)
     finally:
         shutil.rmtree(cwd, ignore_errors=True)
     sys.exit(1 if bad else 0)

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* x86-64: which number table a call belongs to. */
+/* x86-64: which number table a call belongs to, and a stopped task's call registers. */
 #ifdef __x86_64__
 
+#include <errno.h>
 #include <linux/audit.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
 
 #include "engine/ptrace/ptrace.h"
 
@@ -18,6 +21,53 @@ enum sys_arch arch_of(uint32_t audit_arch, uint64_t nr)
 	if ((nr & (X32_BIT | SIGN_BIT)) == X32_BIT)
 		return SYS_ARCH_X32;
 	return SYS_ARCH_X86_64;
+}
+
+uint32_t arch_audit(void)
+{
+	return AUDIT_ARCH_X86_64;
+}
+
+bool arch_set_first(pid_t tid, enum sys_arch arch, uint64_t value)
+{
+	struct user_regs_struct regs;
+
+	/* The view of a 64-bit tracer, of 32-bit tasks too. */
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) != 0)
+		return false;
+	if (arch == SYS_ARCH_I386)
+		regs.rbx = value;
+	else
+		regs.rdi = value;
+	return ptrace(PTRACE_SETREGS, tid, NULL, &regs) == 0;
+}
+
+bool arch_keeps_first(void)
+{
+	return true;
+}
+
+bool arch_set_result(pid_t tid, enum sys_arch arch, int64_t ret)
+{
+	struct user_regs_struct regs;
+
+	(void)arch;
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) != 0)
+		return false;
+	regs.rax = (uint64_t)ret;
+	return ptrace(PTRACE_SETREGS, tid, NULL, &regs) == 0;
+}
+
+bool arch_skip(pid_t tid, enum sys_arch arch, int64_t ret)
+{
+	struct user_regs_struct regs;
+
+	(void)arch;
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) != 0)
+		return false;
+	regs.orig_rax = UINT64_MAX;
+	regs.rax = (uint64_t)ret;
+	return ptrace(PTRACE_SETREGS, tid, NULL, &regs) == 0;
 }
 
 #endif

@@ -11,7 +11,7 @@
 #include <sys/uio.h>
 
 #include "base/clock.h"
-#include "engine/ptrace/ptrace.h"
+#include "engine/ptrace/scope.h"
 
 #define MARK_PREFIX "/.syscull/mark/"
 
@@ -51,43 +51,67 @@ static void note_blind_spots(struct engine_pt *e, const struct task *task, int64
 	}
 }
 
-static void enter(struct engine_pt *e, struct task *task, const struct __ptrace_syscall_info *info, uint64_t seen_ns)
+/* clone and clone3, also under the numbers of tables without names. */
+static bool is_clone(const struct task *task)
 {
-	e->stats.seen++;
-	task->in_call = true;
-	task->entered_before = false;
-	task->exec_event = false;
-	task->fork_event = false;
-	task->clone_flags = 0;
-	task->call_ns = 0;
+	switch ((int)task->arch) {
+	case SYS_ARCH_I386:
+	case SYS_ARCH_ARM:
+		return task->nr == 120;
+	case SYS_ARCH_X32:
+		return (task->nr & 0xffff) == 56;
+	default:
+		return task->id == CALL_clone;
+	}
+}
+
+bool call_is_clone3(const struct task *task)
+{
+	return task->arch == SYS_ARCH_NATIVE ? task->id == CALL_clone3 : (task->nr & 0xffff) == 435;
+}
+
+void call_note_clone(struct engine_pt *e, struct task *task, const struct __ptrace_syscall_info *info)
+{
 	task->nr = (int32_t)info->entry.nr;
 	for (int i = 0; i < 6; i++)
 		task->args[i] = info->entry.args[i];
 	task->arch = (uint16_t)arch_of(info->arch, info->entry.nr);
 	task->id = sys_call_id((enum sys_arch)task->arch, task->nr);
-	task->ip = info->instruction_pointer;
-	task->enter_ns = seen_ns;
-	if (task->arch != SYS_ARCH_NATIVE) {
-		e->stats.met |= ENGINE_MET_COMPAT;
-		buf_clear(&task->entered);
-		/* Compatible tasks make children too, and their flags tell
-		 * threads from processes: clone is 120 on i386 and arm. */
-		if ((task->arch == SYS_ARCH_I386 || task->arch == SYS_ARCH_ARM) && task->nr == 120)
-			task->clone_flags = task->args[0];
-		return;
-	}
-	buf_clear(&task->entered);
-	capture_items(e, task, SYS_ENTER, 0, &task->entered);
-	if (task->id == CALL_clone) {
+	task->clone_flags = 0;
+	if (is_clone(task)) {
 		task->clone_flags = task->args[0];
 	} else if (task->id == CALL_vfork) {
 		task->clone_flags = CLONE_VFORK | CLONE_VM;
-	} else if (task->id == CALL_clone3) {
+	} else if (call_is_clone3(task)) {
 		uint64_t flags = 0;
 
 		(void)memory_read(e, task->tid, task->args[0], &flags, sizeof flags);
 		task->clone_flags = flags;
 	}
+}
+
+void call_enter(struct engine_pt *e, struct task *task, const struct __ptrace_syscall_info *info, uint64_t seen_ns,
+		bool counted)
+{
+	e->stats.seen += counted;
+	task->in_call = counted;
+	task->followed_call = !counted;
+	task->entered_before = false;
+	task->exec_event = false;
+	task->fork_event = false;
+	task->call_ns = 0;
+	task->ip = info->instruction_pointer;
+	task->enter_ns = seen_ns;
+	call_note_clone(e, task, info);
+	buf_clear(&task->entered);
+	if (e->stats.scoped)
+		scope_keep_child(e, task);
+	if (task->arch != SYS_ARCH_NATIVE) {
+		e->stats.met |= ENGINE_MET_COMPAT;
+		return;
+	}
+	if (counted)
+		capture_items(e, task, SYS_ENTER, 0, &task->entered);
 	pin_enter(e, task);
 }
 
@@ -157,13 +181,20 @@ static bool moves_mounts(const struct task *task, int64_t ret)
 	}
 }
 
-static void leave(struct engine_pt *e, struct task *task, const struct __ptrace_syscall_info *info, uint64_t seen_ns)
+void call_leave(struct engine_pt *e, struct task *task, const struct __ptrace_syscall_info *info, uint64_t seen_ns)
 {
 	int64_t ret = (int64_t)info->exit.rval;
 	bool no_enter = !task->in_call;
 	struct event_call *call;
 	struct event_head *head;
 
+	if (task->followed_call) {
+		task->followed_call = false;
+		count_children(e, task, ret, true);
+		note_blind_spots(e, task, ret);
+		scope_return(e, task, ret);
+		return;
+	}
 	if (no_enter) {
 		/* We came while it was inside a call. */
 		e->stats.seen++;
@@ -179,7 +210,10 @@ static void leave(struct engine_pt *e, struct task *task, const struct __ptrace_
 	task->in_call = false;
 	count_children(e, task, ret, true);
 	note_blind_spots(e, task, ret);
-	clock_return(e, task, seen_ns);
+	if (e->stats.scoped)
+		scope_return(e, task, ret);
+	else
+		clock_return(e, task, seen_ns);
 
 	call = begin_record(e, task);
 	if (call) {
@@ -199,18 +233,22 @@ static void leave(struct engine_pt *e, struct task *task, const struct __ptrace_
 	}
 	if (e->pin.active)
 		pin_exit(e, task, head, ret);
-	if (moves_mounts(task, ret))
+	if (!e->stats.scoped && moves_mounts(task, ret))
 		state_mounts(e, task);
 }
 
 void call_unfinished(struct engine_pt *e, struct task *task, bool killed)
 {
 	struct event_call *call;
+	bool counted = task->in_call;
 
-	if (!task->in_call)
+	if (!counted && !task->followed_call)
 		return;
 	task->in_call = false;
+	task->followed_call = false;
 	count_children(e, task, 0, false);
+	if (!counted)
+		return;
 	call = begin_record(e, task);
 	if (call) {
 		call->head.flags |= EVENT_F_UNFINISHED;
@@ -233,16 +271,18 @@ void call_stop(struct engine_pt *e, struct task *task, uint64_t seen_ns)
 		engine_release(e, task, 0);
 		return;
 	}
-	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
+	if (e->stats.scoped) {
+		scope_call_stop(e, task, &info, seen_ns);
+	} else if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
 		/* What the child does between fork and its execve is ours. */
 		if (!task->starting ||
 		    sys_call_id(arch_of(info.arch, info.entry.nr), (int32_t)info.entry.nr) == CALL_execve) {
-			enter(e, task, &info, seen_ns);
+			call_enter(e, task, &info, seen_ns, true);
 			clock_enter(e, task, seen_ns);
 		}
 	} else if (info.op == PTRACE_SYSCALL_INFO_EXIT) {
 		if (!task->starting || task->in_call)
-			leave(e, task, &info, seen_ns);
+			call_leave(e, task, &info, seen_ns);
 	}
 	engine_release(e, task, 0);
 }

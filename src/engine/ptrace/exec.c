@@ -149,7 +149,7 @@ static void note_setuid(struct engine_pt *e, const struct stat *st)
 
 	if (((st->st_mode & S_ISUID) && st->st_uid != uid && uid != 0) ||
 	    ((st->st_mode & S_ISGID) && (st->st_mode & S_IXGRP) && uid != 0 && st->st_gid != getgid()))
-		e->stats.met |= ENGINE_MET_SETUID;
+		e->stats.met |= ENGINE_MET_SETUID | (e->no_new_privs ? ENGINE_MET_NO_NEW_PRIVS : 0);
 }
 
 void state_exec(struct engine_pt *e, struct task *task, pid_t former, uint64_t seen_ns)
@@ -199,6 +199,9 @@ void state_exec(struct engine_pt *e, struct task *task, pid_t former, uint64_t s
 	}
 	add_strings(e, task, &image);
 	(void)engine_emit(e);
+	/* What changes these is outside a scope: they would not stay true. */
+	if (e->stats.scoped)
+		return;
 	state_maps(e, task);
 	if (task->root && !e->started)
 		state_fds(e, task);

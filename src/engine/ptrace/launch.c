@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "engine/ptrace/ptrace.h"
+#include "engine/ptrace/scope.h"
 
 extern char **environ;
 
@@ -25,8 +25,23 @@ static void write_all(int fd, const void *data, size_t bytes)
 		;
 }
 
+/* What the child has to tell before its execve, or because there is none. */
+enum news_kind { NEWS_NO_EXEC, NEWS_NO_FILTER, NEWS_NO_NEW_PRIVS };
+struct news {
+	int kind;
+	int code;
+};
+
+static void tell(int fd, enum news_kind kind, int code)
+{
+	struct news news = { (int)kind, code };
+
+	write_all(fd, &news, sizeof news);
+}
+
 /* The child's side; never returns. */
-static void child_main(const struct engine_spec *spec, char **shell_argv, int go_fd, int why_fd)
+static void child_main(const struct engine_spec *spec, const struct sock_fprog *filter, char **shell_argv, int go_fd,
+		       int why_fd)
 {
 	char byte;
 	int code;
@@ -39,6 +54,15 @@ static void child_main(const struct engine_spec *spec, char **shell_argv, int go
 		_exit(125); /* the parent died or gave up */
 	if (spec->prepare_child)
 		spec->prepare_child(spec->prepare_data);
+	if (filter->filter) {
+		bool no_new_privs;
+
+		code = scope_filter_install(filter, &no_new_privs);
+		if (code < 0)
+			tell(why_fd, NEWS_NO_FILTER, -code);
+		else if (no_new_privs)
+			tell(why_fd, NEWS_NO_NEW_PRIVS, 0);
+	}
 	(void)execve(spec->program, spec->argv, environ);
 	code = errno;
 	/* A script without "#!": the shell runs it, as execvp(3) has it. */
@@ -46,7 +70,7 @@ static void child_main(const struct engine_spec *spec, char **shell_argv, int go
 		(void)execve(shell_argv[0], shell_argv, environ);
 		code = errno;
 	}
-	write_all(why_fd, &code, sizeof code);
+	tell(why_fd, NEWS_NO_EXEC, code);
 	_exit(127);
 }
 
@@ -84,7 +108,7 @@ static int hold(struct engine_pt *e, pid_t pid, struct error *err)
 	struct task *task;
 	int status;
 
-	if (ptrace(PTRACE_SEIZE, pid, NULL, TRACE_OPTIONS | PTRACE_O_EXITKILL) != 0 ||
+	if (ptrace(PTRACE_SEIZE, pid, NULL, e->stats.scoped ? SCOPE_OPTIONS : TRACE_OPTIONS | PTRACE_O_EXITKILL) != 0 ||
 	    ptrace(PTRACE_INTERRUPT, pid, NULL, NULL) != 0) {
 		struct refusal refusal;
 		int code = errno;
@@ -114,9 +138,13 @@ static int hold(struct engine_pt *e, pid_t pid, struct error *err)
 	task->starting = true;
 	e->root = pid;
 	state_task(e, task, false);
-	state_dirs(e, task);
-	state_mounts(e, task);
-	state_ids(e, task);
+	/* With a scope the calls that change these are not seen: better not
+	 * told than told as they were once. */
+	if (!e->stats.scoped) {
+		state_dirs(e, task);
+		state_mounts(e, task);
+		state_ids(e, task);
+	}
 	state_limits(e, task);
 	if (e->stats.aborted)
 		return error_set(err, ENOMEM, "starting the command: %s", e->stats.abort_reason);
@@ -124,11 +152,32 @@ static int hold(struct engine_pt *e, pid_t pid, struct error *err)
 	return 0;
 }
 
+/* What the child has told; success of its execve closes its end.  The errno
+ * of a failed execve, or 0. */
+static int hear(struct engine_pt *e, int why_fd)
+{
+	struct news news;
+	ssize_t n;
+
+	for (;;) {
+		n = read(why_fd, &news, sizeof news);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n != sizeof news)
+			return 0;
+		if (news.kind == NEWS_NO_EXEC)
+			return news.code;
+		if (news.kind == NEWS_NO_FILTER)
+			e->no_filter_code = news.code;
+		else
+			e->no_new_privs = true;
+	}
+}
+
 /* Runs the child up to the success of its execve, or to its end. */
 static int run_to_exec(struct engine_pt *e, int why_fd, const char *program, struct error *err)
 {
-	int code = 0;
-	ssize_t n;
+	int code;
 
 	while (!e->started && !e->root_ended && !e->stats.aborted) {
 		struct stop stop;
@@ -140,13 +189,16 @@ static int run_to_exec(struct engine_pt *e, int why_fd, const char *program, str
 			return error_errno(err, errno, "waiting for the command");
 		stop_handle(e, &stop);
 	}
+	/* Where we had to let go of it, it has begun or soon says why not. */
+	code = hear(e, why_fd);
+	e->no_filter = e->stats.scoped && e->no_filter_code != 0;
+	if (e->no_filter)
+		e->stats.met |= ENGINE_MET_NO_FILTER;
+	if (e->no_new_privs && (e->stats.met & ENGINE_MET_SETUID))
+		e->stats.met |= ENGINE_MET_NO_NEW_PRIVS;
 	if (e->started)
 		return 0;
-	/* Where we had to let go of it, it has begun or soon says why not. */
-	do {
-		n = read(why_fd, &code, sizeof code);
-	} while (n < 0 && errno == EINTR);
-	if (n == sizeof code)
+	if (code != 0)
 		return engine_exec_error(err, code, program);
 	if (e->stats.aborted || (e->exit.known && e->exit.signal != 0))
 		return 0;
@@ -157,11 +209,19 @@ int launch_command(struct engine_pt *e, const struct engine_spec *spec, struct e
 {
 	int go[2] = { -1, -1 }, why[2] = { -1, -1 };
 	char **shell_argv = make_shell_argv(spec);
+	struct sock_fprog filter = { 0 };
 	pid_t pid;
 	int r;
 
 	if (!shell_argv)
 		return error_errno(err, ENOMEM, "starting the command");
+	r = e->stats.scoped ? scope_filter_make(&e->stats.scope, &filter) : 0;
+	if (r < 0) {
+		r = error_errno(err, -r, "starting the command: the filter of the calls to watch");
+		goto out;
+	}
+	/* Until the child has told of its filter all calls stop. */
+	e->no_filter = e->stats.scoped;
 	if (pipe2(go, O_CLOEXEC) != 0 || pipe2(why, O_CLOEXEC) != 0) {
 		r = error_errno(err, errno, "starting the command: pipe");
 		goto out;
@@ -175,7 +235,7 @@ int launch_command(struct engine_pt *e, const struct engine_spec *spec, struct e
 		/* Our ends, or the parent's death would not end the wait. */
 		(void)close(go[1]);
 		(void)close(why[0]);
-		child_main(spec, shell_argv, go[0], why[1]);
+		child_main(spec, &filter, shell_argv, go[0], why[1]);
 	}
 	(void)close(why[1]);
 	why[1] = -1;
@@ -202,6 +262,7 @@ out:
 		if (why[i] >= 0)
 			(void)close(why[i]);
 	}
+	scope_filter_done(&filter);
 	free(shell_argv);
 	return r;
 }

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "engine/ptrace/proc.h"
+#include "engine/ptrace/scope.h"
 
 /* A task that cannot be stopped (uninterruptible wait, a vfork parent) is
  * given this long when we let go; then the kernel frees it when we exit. */
@@ -58,7 +59,7 @@ struct event_head *engine_emit(struct engine_pt *e)
 
 void engine_release(struct engine_pt *e, struct task *task, int signal)
 {
-	if (e->letting_go) {
+	if (e->letting_go && !e->stats.scoped) {
 		/* A task on its way out is let end: its end is worth telling. */
 		if (task->exiting) {
 			(void)ptrace(PTRACE_SYSCALL, task->tid, NULL, (void *)(intptr_t)signal);
@@ -72,7 +73,8 @@ void engine_release(struct engine_pt *e, struct task *task, int signal)
 		return;
 	}
 	task->released_ns = clock_now_ns();
-	(void)ptrace(PTRACE_SYSCALL, task->tid, NULL, (void *)(intptr_t)signal);
+	(void)ptrace(e->stats.scoped ? scope_request(e, task) : PTRACE_SYSCALL, task->tid, NULL,
+		     (void *)(intptr_t)signal);
 }
 
 void engine_task_end(struct engine_pt *e, struct task *task, uint32_t how, uint32_t status)
@@ -80,11 +82,9 @@ void engine_task_end(struct engine_pt *e, struct task *task, uint32_t how, uint3
 	struct event_exit *end;
 
 	if (how == EVENT_EXIT_LET_GO || how == EVENT_EXIT_LOST) {
-		if (task->in_call) {
-			e->stats.in_flight++;
-			if (task->fork_event)
-				e->stats.children++;
-		}
+		e->stats.in_flight += task->in_call;
+		if ((task->in_call || task->followed_call) && task->fork_event)
+			e->stats.children++;
 		e->stats.let_go++;
 	} else {
 		call_unfinished(e, task, how == EVENT_EXIT_SIGNAL || how == EVENT_EXIT_REPLACED);
@@ -105,6 +105,15 @@ void engine_task_end(struct engine_pt *e, struct task *task, uint32_t how, uint3
 	task_remove(e, task);
 }
 
+void engine_disown(struct engine_pt *e, pid_t tid, int status)
+{
+	if (e->stats.scoped) {
+		scope_carry_on(tid, status);
+		return;
+	}
+	(void)ptrace(PTRACE_DETACH, tid, NULL, NULL);
+}
+
 void engine_let_go_all(struct engine_pt *e)
 {
 	size_t iter = 0;
@@ -114,6 +123,9 @@ void engine_let_go_all(struct engine_pt *e)
 		return;
 	e->letting_go = true;
 	e->letting_go_since = clock_now_ns();
+	/* Nothing is stopped and let go of: it runs on, uncounted. */
+	if (e->stats.scoped)
+		return;
 	while ((slot = map_next(&e->tasks, &iter, NULL)))
 		(void)ptrace(PTRACE_INTERRUPT, (*slot)->tid, NULL, NULL);
 }
@@ -176,6 +188,8 @@ static void give_up_rest(struct engine_pt *e)
 	struct task **slot;
 
 	while ((slot = map_next(&e->tasks, &iter, NULL))) {
+		if ((*slot)->held)
+			(void)ptrace(e->stats.scoped ? PTRACE_CONT : PTRACE_DETACH, (*slot)->tid, NULL, NULL);
 		engine_task_end(e, *slot, EVENT_EXIT_LET_GO, 0);
 		iter = 0;
 	}
@@ -189,6 +203,10 @@ static int let_go_round(struct engine_pt *e)
 
 	if (task_count(e) == 0)
 		return 0;
+	if (e->queue_used == 0 && e->stats.scoped) {
+		give_up_rest(e);
+		return 0;
+	}
 	if (e->queue_used == 0) {
 		pid_t tid = engine_wait(e, -1, __WALL | WNOHANG, &stop);
 
@@ -224,7 +242,7 @@ static int wait_root(struct engine_pt *e)
 		}
 		/* A child whose birth we could not note: it must not stay stopped. */
 		if (WIFSTOPPED(stop.status))
-			(void)ptrace(PTRACE_DETACH, stop.tid, NULL, NULL);
+			engine_disown(e, stop.tid, stop.status);
 	}
 	return errno == EINTR ? -EAGAIN : 0;
 }
@@ -278,7 +296,7 @@ static int pt_next(struct engine *engine, const struct event_head **ret_record, 
 	return ENGINE_RECORD;
 }
 
-static int pt_start(const struct engine_spec *spec, struct engine **ret_engine, struct error *err)
+int engine_begin(const struct engine_spec *spec, struct engine **ret_engine, struct error *err)
 {
 	struct engine_pt *e = calloc(1, sizeof *e);
 	int r;
@@ -291,6 +309,15 @@ static int pt_start(const struct engine_spec *spec, struct engine **ret_engine, 
 	e->task_limit = spec->task_limit;
 	e->pin.when = spec->pin;
 	e->clock_own_fd = -1;
+	if (spec->scope) {
+		e->stats.scoped = true;
+		e->stats.scope = *spec->scope;
+		engine_scope_complete(&e->stats.scope);
+		/* Nobody can be let go of, so that all are followed; and what
+		 * hides the pinning looks at too many calls. */
+		e->task_limit = 0;
+		e->pin.when = ENGINE_PIN_NEVER;
+	}
 	map_init(&e->tasks, sizeof(struct task *), 0);
 	if (!proc_usable())
 		e->stats.met |= ENGINE_MET_NO_PROC;
@@ -302,6 +329,15 @@ static int pt_start(const struct engine_spec *spec, struct engine **ret_engine, 
 	e->begin_ns = clock_now_ns();
 	*ret_engine = &e->engine;
 	return 0;
+}
+
+static int pt_start(const struct engine_spec *spec, struct engine **ret_engine, struct error *err)
+{
+	if (!spec->scope)
+		return engine_begin(spec, ret_engine, err);
+	if (!spec->argv)
+		return error_set(err, EINVAL, "what already runs can only be watched whole, not at some calls alone");
+	return keeper_start(spec, ret_engine, err);
 }
 
 static void pt_let_go(struct engine *engine)

@@ -5,8 +5,8 @@
  * task is released.  Each file has one concern: launch.c begins, stops.c
  * tells stops apart, calls.c turns enter and exit into a record, capture.c
  * copies evidence, state.c reads /proc, pin.c keeps the tree on one CPU,
- * memory.c reads a tracee, probe.c and refusal.c say what works here and why
- * not, arch-*.c know registers.
+ * memory.c reads a tracee, scope.h is for watching some calls alone, probe.c
+ * and refusal.c say what works here and why not, arch-*.c know registers.
  */
 #ifndef SYSCULL_ENGINE_PTRACE_PTRACE_H
 #define SYSCULL_ENGINE_PTRACE_PTRACE_H
@@ -30,10 +30,15 @@
 
 #define CLOCK_CALLS 512
 
+struct __ptrace_syscall_info;
+
 struct task {
 	pid_t tid, pid;
 	/* The call it is in. */
 	bool in_call;
+	bool followed_call; /* … in one that is outside the scope */
+	bool own_filter; /* has a seccomp filter of its own */
+	bool untraced_child; /* the clone it is in was to make one */
 	bool entered_before; /* attached while inside a call: its exit has no enter */
 	bool born; /* its first stop is still to come */
 	bool held; /* its first stop came before its parent's fork event */
@@ -105,6 +110,9 @@ struct engine_pt {
 	uint64_t letting_go_since;
 	bool orphan_wait; /* gave up tracing; only the command's end is awaited */
 	bool no_readv;
+	bool no_filter; /* with a scope: ours could not be installed */
+	int no_filter_code; /* why */
+	bool no_new_privs; /* ours needed it */
 	bool pidns_seen; /* a call that makes or enters pid namespaces was seen */
 	bool started; /* the first execve has succeeded */
 	uint64_t begin_ns, end_ns;
@@ -133,6 +141,8 @@ void task_free_all(struct engine_pt *e);
 size_t task_count(const struct engine_pt *e);
 
 /* ptrace.c */
+/* The engine in this process, also with a scope. */
+int engine_begin(const struct engine_spec *spec, struct engine **ret_engine, struct error *err);
 /* Closes the record being built and queues it.  The queued record, valid
  * until the next one, or NULL: a failure is counted. */
 struct event_head *engine_emit(struct engine_pt *e);
@@ -142,6 +152,8 @@ void engine_head(struct engine_pt *e, struct event_head *head, const struct task
  * we are letting go. */
 void engine_release(struct engine_pt *e, struct task *task, int signal);
 void engine_let_go_all(struct engine_pt *e);
+/* A stopped task that is not in the table runs on without us. */
+void engine_disown(struct engine_pt *e, pid_t tid, int status);
 void engine_abort(struct engine_pt *e, const char *why);
 /* A task is gone for us: closes its call and its account, and forgets it. */
 void engine_task_end(struct engine_pt *e, struct task *task, uint32_t how, uint32_t status);
@@ -156,6 +168,14 @@ void stop_adopt_held(struct engine_pt *e);
 
 /* calls.c */
 void call_stop(struct engine_pt *e, struct task *task, uint64_t seen_ns);
+/* Enter and exit of a call.  Not counted: only followed, for what it does to
+ * tasks and filters. */
+void call_enter(struct engine_pt *e, struct task *task, const struct __ptrace_syscall_info *info, uint64_t seen_ns,
+		bool counted);
+void call_leave(struct engine_pt *e, struct task *task, const struct __ptrace_syscall_info *info, uint64_t seen_ns);
+/* Which call it is, and the flags of a child to come. */
+void call_note_clone(struct engine_pt *e, struct task *task, const struct __ptrace_syscall_info *info);
+bool call_is_clone3(const struct task *task);
 /* Emits the call that the task is in as never returned. */
 void call_unfinished(struct engine_pt *e, struct task *task, bool killed);
 
@@ -227,5 +247,14 @@ void pin_let_go(struct engine_pt *e, pid_t tid);
 
 /* arch-*.c: the table that a call number belongs to, by AUDIT_ARCH_…. */
 enum sys_arch arch_of(uint32_t audit_arch, uint64_t nr);
+/* AUDIT_ARCH_… of the native table. */
+uint32_t arch_audit(void);
+/* Registers of a stopped task: the first argument, the result; a call that is
+ * not to be made, and what it returns instead. */
+bool arch_set_first(pid_t tid, enum sys_arch arch, uint64_t value);
+bool arch_set_result(pid_t tid, enum sys_arch arch, int64_t ret);
+bool arch_skip(pid_t tid, enum sys_arch arch, int64_t ret);
+/* Is the first argument still in its register after a call? */
+bool arch_keeps_first(void);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "engine/ptrace/proc.h"
+#include "engine/ptrace/scope.h"
 
 #ifndef PTRACE_EVENT_STOP
 #define PTRACE_EVENT_STOP 128
@@ -58,12 +59,13 @@ static void child_ready(struct engine_pt *e, struct task *child)
 	}
 	e->stats.followed++;
 	pin_child(e, child->tid);
-	if (child->own_mounts)
+	if (child->own_mounts && !e->stats.scoped)
 		state_mounts(e, child);
 	/* EXITKILL is for the command itself: what it leaves behind must
 	 * survive us, and a task in an uninterruptible wait cannot be asked
-	 * later. */
-	(void)ptrace(PTRACE_SETOPTIONS, child->tid, NULL, TRACE_OPTIONS);
+	 * later.  With a scope all have it: without us their calls fail. */
+	if (!e->stats.scoped)
+		(void)ptrace(PTRACE_SETOPTIONS, child->tid, NULL, TRACE_OPTIONS);
 	engine_release(e, child, 0);
 }
 
@@ -130,6 +132,7 @@ static void fork_event(struct engine_pt *e, struct task *parent, int event, uint
 	child->announced = true;
 	clock_tell(e, parent, EVENT_CLOCK_OTHER, seen_ns);
 	child->pid = parent->clone_flags & CLONE_THREAD ? parent->pid : child->tid;
+	child->own_filter = parent->own_filter;
 	child->foreign_ns = parent->foreign_ns || (parent->clone_flags & CLONE_NEWPID);
 	child->own_mounts = parent->clone_flags & CLONE_NEWNS;
 	child->refused = e->task_limit > 0 && task_count(e) > e->task_limit;
@@ -198,7 +201,7 @@ static void event_stop(struct engine_pt *e, struct task *task, int signal)
 		return;
 	}
 	if (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) {
-		if (e->letting_go) {
+		if (e->letting_go && !e->stats.scoped) {
 			engine_release(e, task, 0);
 			return;
 		}
@@ -282,7 +285,7 @@ void stop_handle(struct engine_pt *e, const struct stop *stop)
 		/* A child's first stop that overtook its parent's fork event. */
 		task = task_add(e, tid);
 		if (!task) {
-			(void)ptrace(PTRACE_DETACH, tid, NULL, NULL);
+			engine_disown(e, tid, status);
 			e->stats.state_errors++;
 			engine_abort(e, "out of memory for a new task");
 			return;
@@ -306,6 +309,9 @@ void stop_handle(struct engine_pt *e, const struct stop *stop)
 	case PTRACE_EVENT_VFORK:
 	case PTRACE_EVENT_CLONE:
 		fork_event(e, task, event, seen_ns);
+		return;
+	case PTRACE_EVENT_SECCOMP:
+		scope_seccomp_stop(e, task, seen_ns);
 		return;
 	case PTRACE_EVENT_EXIT:
 		exit_event(e, task, seen_ns);
@@ -333,6 +339,8 @@ void stop_adopt_held(struct engine_pt *e)
 			continue;
 		task->announced = true;
 		task->adopted = true;
+		/* What its parent had is not known. */
+		task->own_filter = e->stats.scoped;
 		e->stats.children++;
 		tgid = state_tgid(e, task->tid);
 		if (tgid > 0)

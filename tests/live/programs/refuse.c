@@ -38,6 +38,7 @@ static const struct {
 	{ "getxattr", SYS_getxattr },
 	{ "prlimit64", SYS_prlimit64 },
 	{ "pipe2", SYS_pipe2 },
+	{ "seccomp", SYS_seccomp },
 };
 
 static const struct {
