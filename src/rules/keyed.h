@@ -135,6 +135,26 @@ void rule_keys_tell(struct rule_run *run, struct rule_keys *keys, struct finding
 struct finding *rule_key_finding(struct rule_run *run, const struct rule_key *key, enum finding_tier tier,
 				 const char *detail, struct finding_list *out);
 
+/* Recent answers. */
+
+/*
+ * A forgetful memory of one size: an entry is overwritten by the next one that
+ * falls into its place.  For "was this asked before?" where not to know it
+ * costs a finding and never makes one.  The rule's struct begins with its hash.
+ */
+struct rule_recent {
+	char *at;
+	size_t bytes;
+	uint32_t room; /* a power of two */
+};
+
+int rule_recent_init(struct rule_recent *recent, size_t bytes, uint32_t room);
+void rule_recent_done(struct rule_recent *recent);
+/* NULL: not known, or no longer. */
+void *rule_recent_get(const struct rule_recent *recent, uint64_t hash);
+/* Zeroed but for its hash when *ret_new (may be NULL). */
+void *rule_recent_put(struct rule_recent *recent, uint64_t hash, bool *ret_new);
+
 /* Bursts. */
 
 /*
@@ -165,5 +185,10 @@ void rule_burst_note(const struct rule_burst *burst, struct finding *finding);
  * `unless` (NULL none) of its own.
  */
 char *rule_command(struct model *model, const char *words, const char *unless);
+/* "cp --reflink=never -r a b": with an option behind its first word.  Only when
+ * the command itself is the process of this id. */
+char *rule_command_option(struct model *model, const char *option, uint64_t process_id);
+/* The command that began the run, NULL when it was not seen to begin. */
+const struct model_process *rule_command_process(struct model *model);
 
 #endif

@@ -71,6 +71,19 @@ def make_random(path):
         file.write(random.Random(1).randbytes(1000000))
 
 
+def make_empty(path):
+    for name in "abcdefgh":
+        os.makedirs(os.path.join(path, name))
+
+
+def make_folders(path):
+    """40 targets in 40 folders, which make has no rule of its own for."""
+    for i in range(40):
+        os.makedirs(os.path.join(path, f"d{i}"))
+        write(os.path.join(path, f"d{i}/f"), "\n")
+    write(os.path.join(path, "Makefile"), "all: " + " ".join(f"d{i}/f" for i in range(40)) + "\n")
+
+
 INSERTS = "".join(f"insert into t values('row {i}');\n" for i in range(200))
 # What the words of a command can name besides d1k.
 THINGS = {
@@ -80,6 +93,8 @@ THINGS = {
     "few.mk": lambda path: write(path, "all: a b c\na:\n\t@true\nb:\n\t@true; true\nc: a\n\t@:\n"),
     "one.sql": lambda path: write(path, f"create table t(a);\nbegin;\n{INSERTS}commit;\n"),
     "repo": make_repo,
+    "e8": make_empty,
+    "sub40": make_folders,
 }
 
 
