@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * copy_file_range and FICLONE that were refused between two devices are not
+ * tried there again, and a call that the kernel does not have is not tried at
+ * all.  The devices are those that an fstat of the program itself told; where
+ * it asked for none, the call is made.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "preload.h"
+#include "xattr.h"
+
+#define FDS 8
+#define PAIRS 16
+
+/* Descriptors that this thread asked about last. */
+static __thread struct {
+	int fd;
+	unsigned changes;
+	dev_t dev;
+	bool known;
+} seen[FDS];
+static __thread unsigned seen_at;
+
+/* What was refused, for good: the sequence of writes makes a torn one unread. */
+static struct pair {
+	unsigned ready; /* 1: the rest is written */
+	int what; /* FICLONE, or 0 for copy_file_range */
+	int code;
+	dev_t from, to;
+} pairs[PAIRS];
+static unsigned pairs_used;
+
+static unsigned missing; /* calls that do not exist */
+#define NO_COPY 1U
+#define NO_STATX 2U
+
+static void told(int fd, dev_t dev)
+{
+	if (!preload_has(PART_UNSUPPORTED))
+		return;
+	preload_watch();
+	for (unsigned i = 0; i < FDS; i++) {
+		if (seen[i].known && seen[i].fd == fd)
+			seen[i].known = false;
+	}
+	seen[seen_at].fd = fd;
+	seen[seen_at].dev = dev;
+	seen[seen_at].changes = preload_changes_now();
+	seen[seen_at].known = true;
+	seen_at = (seen_at + 1) % FDS;
+}
+
+static bool device(int fd, dev_t *ret)
+{
+	for (unsigned i = 0; i < FDS; i++) {
+		if (seen[i].known && seen[i].fd == fd && seen[i].changes == preload_changes_now()) {
+			*ret = seen[i].dev;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The errno of a refusal of this between these, 0 none. */
+static int refusal(int what, int from, int to)
+{
+	dev_t from_dev, to_dev;
+
+	if (!device(from, &from_dev) || !device(to, &to_dev))
+		return 0;
+	for (unsigned i = 0; i < PAIRS; i++) {
+		const struct pair *pair = &pairs[i];
+
+		if (__atomic_load_n(&pair->ready, __ATOMIC_ACQUIRE) && pair->what == what && pair->from == from_dev &&
+		    pair->to == to_dev)
+			return pair->code;
+	}
+	return 0;
+}
+
+static void refuse(int what, int from, int to, int code)
+{
+	dev_t from_dev, to_dev;
+	unsigned i;
+
+	/* Others are about these two files. */
+	if (code != EXDEV && code != EOPNOTSUPP)
+		return;
+	if (!device(from, &from_dev) || !device(to, &to_dev) || refusal(what, from, to))
+		return;
+	i = __atomic_fetch_add(&pairs_used, 1, __ATOMIC_RELAXED);
+	if (i >= PAIRS) {
+		__atomic_store_n(&pairs_used, PAIRS, __ATOMIC_RELAXED);
+		return;
+	}
+	pairs[i].what = what;
+	pairs[i].code = code;
+	pairs[i].from = from_dev;
+	pairs[i].to = to_dev;
+	__atomic_store_n(&pairs[i].ready, 1, __ATOMIC_RELEASE);
+}
+
+EXPORT int fstat(int fd, struct stat *st)
+{
+	static void *next;
+	int result = NEXT(next, fstat)(fd, st);
+
+	if (result == 0)
+		told(fd, st->st_dev);
+	return result;
+}
+
+EXPORT int fstat64(int fd, struct stat64 *st)
+{
+	static void *next;
+	int result = NEXT(next, fstat64)(fd, st);
+
+	if (result == 0)
+		told(fd, st->st_dev);
+	return result;
+}
+
+EXPORT int statx(int fd, const char *path, int flags, unsigned int mask, struct statx *stx)
+{
+	static void *next;
+	bool on = preload_has(PART_UNSUPPORTED);
+	unsigned changes = preload_changes_now();
+	bool looks = preload_xattr_looks();
+	int result;
+
+	if (on && (__atomic_load_n(&missing, __ATOMIC_RELAXED) & NO_STATX)) {
+		errno = ENOSYS;
+		return -1;
+	}
+	/* The kernel may always tell more than it was asked for. */
+	result = NEXT(next, statx)(fd, path, flags, looks ? mask | STATX_MNT_ID : mask, stx);
+	if (result == 0 && path && *path && looks && !(flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
+		preload_xattr_told(fd, path, !(flags & AT_SYMLINK_NOFOLLOW), stx, changes);
+	if (result == 0 && path && !*path && (flags & AT_EMPTY_PATH))
+		told(fd, makedev(stx->stx_dev_major, stx->stx_dev_minor));
+	if (result != 0 && on && errno == ENOSYS)
+		(void)__atomic_or_fetch(&missing, NO_STATX, __ATOMIC_RELAXED);
+	return result;
+}
+
+EXPORT ssize_t copy_file_range(int from, off64_t *from_at, int to, off64_t *to_at, size_t length, unsigned int flags)
+{
+	static void *next;
+	ssize_t result;
+	int code;
+
+	if (!preload_has(PART_UNSUPPORTED))
+		return NEXT(next, copy_file_range)(from, from_at, to, to_at, length, flags);
+	code = __atomic_load_n(&missing, __ATOMIC_RELAXED) & NO_COPY ? ENOSYS : flags == 0 ? refusal(0, from, to) : 0;
+	if (code != 0) {
+		errno = code;
+		return -1;
+	}
+	result = NEXT(next, copy_file_range)(from, from_at, to, to_at, length, flags);
+	if (result < 0 && errno == ENOSYS)
+		(void)__atomic_or_fetch(&missing, NO_COPY, __ATOMIC_RELAXED);
+	else if (result < 0 && flags == 0)
+		refuse(0, from, to, errno);
+	return result;
+}
+
+EXPORT int ioctl(int fd, unsigned long request, ...)
+{
+	static void *next;
+	va_list list;
+	void *argument;
+	int result, from, code;
+
+	va_start(list, request);
+	argument = va_arg(list, void *);
+	va_end(list);
+	if (request != FICLONE || !preload_has(PART_UNSUPPORTED))
+		return NEXT(next, ioctl)(fd, request, argument);
+	from = (int)(intptr_t)argument;
+	code = refusal(FICLONE, from, fd);
+	if (code != 0) {
+		errno = code;
+		return -1;
+	}
+	result = NEXT(next, ioctl)(fd, request, argument);
+	if (result < 0)
+		refuse(FICLONE, from, fd, errno);
+	return result;
+}
