@@ -40,6 +40,10 @@ CASES = {
     "affinity": (b("affinity"), {}),
     "affinity-one": (["nproc"], {"before": ["taskset", "-c", "0"]}),
     "python-affinity": ([PY, "-c", "import os; print(sorted(os.sched_getaffinity(0)), os.cpu_count())"], {}),
+    "nproc-children": (sh("nproc; (nproc); x=$(nproc); echo $x; nproc | cat"), {}),
+    "affinity-of-parent": (sh(PY + " -c 'import os; print(os.sched_getaffinity(os.getppid()), os.sched_getaffinity(0))'"
+                              "; echo end"), {}),
+    "cpus-allowed-child": (sh("true; grep Cpus_allowed_list /proc/self/status /proc/$$/status | cut -d: -f2; nproc"), {}),
     "cpus-allowed": (["grep", "Cpus_allowed", "/proc/self/status"], {}),
     "cpus-allowed-self-thread": (sh("cd /proc/thread-self && grep Cpus_allowed_list status"), {}),
     "taskset-get": (sh("taskset -pc $$ | sed s/[0-9]*.s//"), {}),

@@ -106,13 +106,13 @@ void call_enter(struct engine_pt *e, struct task *task, const struct __ptrace_sy
 	buf_clear(&task->entered);
 	if (e->stats.scoped)
 		scope_keep_child(e, task);
+	pin_enter(e, task);
 	if (task->arch != SYS_ARCH_NATIVE) {
 		e->stats.met |= ENGINE_MET_COMPAT;
 		return;
 	}
 	if (counted)
 		capture_items(e, task, SYS_ENTER, 0, &task->entered);
-	pin_enter(e, task);
 }
 
 /* Children are counted by what the calls return, apart from fork events. */

@@ -16,6 +16,7 @@
 
 #define LONG_NS 150000 /* several stops: something else happened too */
 #define FDS_KEPT 256
+#define TICK_TASKS 64 /* looked at, at most */
 #define FIRST_SAMPLES 8 /* close together, to know early what a stop costs */
 
 /* Opened once, as long as there are descriptors enough for everything else. */
@@ -85,15 +86,23 @@ static uint64_t late_ns(struct engine_pt *e)
 	return read_account(e->clock_own_fd, account) ? account[1] : 0;
 }
 
+static bool account_of(struct engine_pt *e, struct task *task, uint64_t ret[static 3])
+{
+	bool known = read_account(clock_fd(e, task), ret);
+
+	if (e->clock_fds > e->clock_fds_max)
+		clock_close(e, task);
+	if (known)
+		pin_account(e, task, ret[0], ret[1]);
+	return known;
+}
+
 void clock_tell(struct engine_pt *e, struct task *task, enum event_clock_at at, uint64_t seen_ns)
 {
 	struct event_clock *clock;
 	uint64_t account[3];
-	bool known = read_account(clock_fd(e, task), account);
 
-	if (e->clock_fds > e->clock_fds_max)
-		clock_close(e, task);
-	if (!known)
+	if (!account_of(e, task, account))
 		return;
 	clock = event_begin(&e->record, EVENT_CLOCK);
 	if (clock) {
@@ -107,6 +116,18 @@ void clock_tell(struct engine_pt *e, struct task *task, enum event_clock_at at, 
 		clock->at = at;
 	}
 	(void)engine_emit(e);
+}
+
+void clock_tick(struct engine_pt *e)
+{
+	uint64_t account[3];
+	unsigned left = TICK_TASKS;
+	size_t iter = 0;
+	struct task **slot;
+
+	while (e->pin.active && left-- > 0 && (slot = map_next(&e->tasks, &iter, NULL)))
+		if ((*slot)->released_ns != 0)
+			(void)account_of(e, *slot, account);
 }
 
 /* Calls that wait for other tasks or for time by their nature. */

@@ -148,7 +148,7 @@ static int hold(struct engine_pt *e, pid_t pid, struct error *err)
 	state_limits(e, task);
 	if (e->stats.aborted)
 		return error_set(err, ENOMEM, "starting the command: %s", e->stats.abort_reason);
-	pin_start(e, pid);
+	pin_start(e, task);
 	return 0;
 }
 

@@ -128,7 +128,7 @@ static void probe_pinning(struct engine_probe *probe)
 
 	if (bytes == 0 && sched_setaffinity(0, sizeof mask, (cpu_set_t *)(void *)mask) == 0) {
 		part = add_part(probe, "pinning", true);
-		SAY(part, "ok: a command of one task shares our CPU while it is watched");
+		SAY(part, "ok: a command whose tasks take turns shares our CPU while it is watched");
 		return;
 	}
 	part = add_part(probe, "pinning", false);

@@ -65,9 +65,6 @@ void engine_release(struct engine_pt *e, struct task *task, int signal)
 			(void)ptrace(PTRACE_SYSCALL, task->tid, NULL, (void *)(intptr_t)signal);
 			return;
 		}
-		if (task->root && !e->root_ended)
-			pin_undo(e, task->tid);
-		pin_let_go(e, task->tid);
 		(void)ptrace(PTRACE_DETACH, task->tid, NULL, (void *)(intptr_t)signal);
 		engine_task_end(e, task, EVENT_EXIT_LET_GO, 0);
 		return;
@@ -111,6 +108,7 @@ void engine_disown(struct engine_pt *e, pid_t tid, int status)
 		scope_carry_on(tid, status);
 		return;
 	}
+	pin_free(e, tid);
 	(void)ptrace(PTRACE_DETACH, tid, NULL, NULL);
 }
 
@@ -126,6 +124,7 @@ void engine_let_go_all(struct engine_pt *e)
 	/* Nothing is stopped and let go of: it runs on, uncounted. */
 	if (e->stats.scoped)
 		return;
+	pin_undo(e);
 	while ((slot = map_next(&e->tasks, &iter, NULL)))
 		(void)ptrace(PTRACE_INTERRUPT, (*slot)->tid, NULL, NULL);
 }
@@ -275,6 +274,7 @@ static int pt_next(struct engine *engine, const struct event_head **ret_record, 
 		r = next_stop(e, &stop);
 		if (r == -EAGAIN) {
 			stop_adopt_held(e);
+			clock_tick(e);
 			if (e->out.bytes == 0)
 				return -EAGAIN;
 			break;

@@ -52,6 +52,8 @@ struct task {
 	bool root; /* the launched command's first task */
 	bool own_mounts; /* born in a mount namespace of its own */
 	bool foreign_ns; /* its children may live in another pid namespace */
+	bool pinned; /* its mask is ours, not its own */
+	bool fork_pinned; /* … was when the call began that it is in */
 	uint16_t arch;
 	int32_t nr;
 	enum sys_call_id id;
@@ -71,6 +73,7 @@ struct task {
 	uint8_t clock_turn;
 	bool clock_sampling;
 	bool made_child; /* its rusage is not its own alone */
+	uint64_t pin_run_ns, pin_queue_ns, pin_ran_ns, pin_wait_ns; /* of pin_account */
 	uint64_t slow_calls[CLOCK_CALLS / 64]; /* numbers that took long before */
 	struct buf entered; /* items captured at enter */
 };
@@ -89,11 +92,14 @@ struct stop {
 
 struct pin {
 	bool active;
-	bool fix_child; /* the child being born has inherited the pinned mask */
+	bool alone; /* only as long as there is one task */
 	enum engine_pin when;
 	int cpu;
 	uint8_t original[PIN_MASK_BYTES]; /* of the command, before pinning */
 	size_t original_bytes;
+	/* What it is worth; see pin_account. */
+	uint64_t since_ns, since_stops, lost_ns, ran_ns;
+	unsigned bad;
 };
 
 struct engine_pt {
@@ -181,6 +187,8 @@ void call_unfinished(struct engine_pt *e, struct task *task, bool killed);
 
 /* clock.c: tells how much of a CPU the stopped task has had so far. */
 void clock_tell(struct engine_pt *e, struct task *task, enum event_clock_at at, uint64_t seen_ns);
+/* Nothing has stopped for a while: those that run account for it. */
+void clock_tick(struct engine_pt *e);
 /* The same where it is wanted: a sample now and then, and around what waits. */
 void clock_enter(struct engine_pt *e, struct task *task, uint64_t seen_ns);
 void clock_return(struct engine_pt *e, struct task *task, uint64_t seen_ns);
@@ -235,15 +243,18 @@ bool refusal_task_state(pid_t tid, char *ret_state, unsigned *ret_flags);
 int refusal_yama_scope(void);
 
 /* pin.c */
-void pin_start(struct engine_pt *e, pid_t tid);
-/* Undoes the pinning of a task and of ourselves, for good. */
-void pin_undo(struct engine_pt *e, pid_t tid);
+void pin_start(struct engine_pt *e, struct task *task);
+/* Undoes the pinning of all tasks and of ourselves, for good. */
+void pin_undo(struct engine_pt *e);
+/* The same for a task that is not in the table. */
+void pin_free(struct engine_pt *e, pid_t tid);
 void pin_enter(struct engine_pt *e, struct task *task);
 void pin_exit(struct engine_pt *e, struct task *task, const struct event_head *call, int64_t ret);
-void pin_fork(struct engine_pt *e, struct task *parent);
-void pin_child(struct engine_pt *e, pid_t tid);
-/* A task that we let go of gets its mask back (--pin=always). */
-void pin_let_go(struct engine_pt *e, pid_t tid);
+void pin_fork(struct engine_pt *e, struct task *parent, struct task *child);
+/* Before a new task is let run. */
+void pin_child(struct engine_pt *e, struct task *child);
+/* What a task has had of a CPU so far: is pinning still worth it? */
+void pin_account(struct engine_pt *e, struct task *task, uint64_t run_ns, uint64_t queue_ns);
 
 /* arch-*.c: the table that a call number belongs to, by AUDIT_ARCH_…. */
 enum sys_arch arch_of(uint32_t audit_arch, uint64_t nr);

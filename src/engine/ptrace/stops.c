@@ -51,6 +51,7 @@ static void child_ready(struct engine_pt *e, struct task *child)
 {
 	child->born = false;
 	child->held = false;
+	pin_child(e, child);
 	if (child->refused) {
 		e->stats.not_followed++;
 		(void)ptrace(PTRACE_DETACH, child->tid, NULL, NULL);
@@ -58,7 +59,6 @@ static void child_ready(struct engine_pt *e, struct task *child)
 		return;
 	}
 	e->stats.followed++;
-	pin_child(e, child->tid);
 	if (child->own_mounts && !e->stats.scoped)
 		state_mounts(e, child);
 	/* EXITKILL is for the command itself: what it leaves behind must
@@ -109,7 +109,6 @@ static void fork_event(struct engine_pt *e, struct task *parent, int event, uint
 		parent->clone_flags = CLONE_VFORK | CLONE_VM | SIGCHLD;
 	if (parent->clone_flags & CLONE_NEWPID)
 		e->pidns_seen = true;
-	pin_fork(e, parent);
 
 	child = task_find(e, (pid_t)message);
 	if (child ? child->adopted : was_adopted(e, (pid_t)message)) {
@@ -136,6 +135,7 @@ static void fork_event(struct engine_pt *e, struct task *parent, int event, uint
 	child->foreign_ns = parent->foreign_ns || (parent->clone_flags & CLONE_NEWPID);
 	child->own_mounts = parent->clone_flags & CLONE_NEWNS;
 	child->refused = e->task_limit > 0 && task_count(e) > e->task_limit;
+	pin_fork(e, parent, child);
 	emit_fork(e, parent, child, seen_ns);
 	/* The parent goes first: a vfork child may need nothing from it, but a
 	 * held child must not make calls before its birth is told. */
@@ -181,8 +181,8 @@ static void exit_event(struct engine_pt *e, struct task *task, uint64_t seen_ns)
 	e->exiting++;
 	clock_tell(e, task, EVENT_CLOCK_OTHER, seen_ns);
 	task->run_ns = state_run_ns(task->tid);
-	if (task->root || task->pid == task->tid)
-		pin_undo(e, task->tid);
+	if (task->root)
+		pin_undo(e);
 	engine_release(e, task, 0);
 }
 
