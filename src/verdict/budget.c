@@ -251,6 +251,10 @@ static int hidden(const struct budgets *budgets, struct budget *budget, const st
 		return 0;
 	if (facts->io_uring && uring_can(budget))
 		return cannot(budget, "io_uring was used, and what it does is no call that can be counted");
+	if (facts->refused_unseen)
+		return cannot(budget,
+			      "a program's seccomp filter came over all its threads at once, and what it refused "
+			      "is not known");
 	if (facts->not_followed > 0)
 		return cannot(budget, "%s of the children ran untraced", text_count(facts->not_followed, number));
 	if (facts->foreign_calls && !budget->total)
