@@ -118,6 +118,7 @@ static void fill_facts(struct watch *watch, const struct engine_ops *ops, const 
 	facts->io_uring = stats->met & ENGINE_MET_IO_URING;
 	facts->foreign_calls = stats->met & ENGINE_MET_COMPAT;
 	facts->other_tracer = stats->met & ENGINE_MET_TRACER;
+	facts->refused_unseen = stats->met & ENGINE_MET_FILTER;
 	add_warnings(stats->met, facts);
 }
 

@@ -131,6 +131,19 @@ static void environment(struct json *json, const struct analysis_environment *be
 	json_object_end(json);
 }
 
+static void scope(struct json *json, const char *const *names)
+{
+	json_key(json, "scope");
+	if (!names) {
+		json_none(json);
+		return;
+	}
+	json_array_begin(json);
+	for (; *names; names++)
+		json_text(json, *names);
+	json_array_end(json);
+}
+
 static void accounting(struct json *json, const struct analysis_result *result)
 {
 	const struct analysis_facts *facts = &result->facts;
@@ -144,7 +157,7 @@ static void accounting(struct json *json, const struct analysis_result *result)
 	json_member_uint(json, "marks", facts->marks);
 	json_member_bool(json, "closed", result->closed);
 	json_member_bool(json, "complete", result->complete);
-	json_member_null(json, "scope");
+	scope(json, facts->scope);
 	json_member_string(json, "why", result->books_why[0] ? result->books_why : NULL);
 	json_member_uint(json, "processes", result->processes);
 	json_member_uint(json, "tasks", result->tasks);
@@ -170,6 +183,20 @@ static void empty(struct json *json, const char *key)
 {
 	json_key(json, key);
 	json_array_begin(json);
+	json_array_end(json);
+}
+
+/* Rules read sequences: calls without those between them tell them nothing. */
+static void rules_not_run(struct json *json, const struct analysis_facts *facts)
+{
+	json_key(json, "rules_not_run");
+	json_array_begin(json);
+	for (const struct rule *const *rule = rule_list; facts->scope && *rule; rule++) {
+		json_object_begin(json);
+		json_member_string(json, "rule", (*rule)->id);
+		json_member_string(json, "needs", "all calls: with call budgets alone only theirs are watched");
+		json_object_end(json);
+	}
 	json_array_end(json);
 }
 
@@ -211,7 +238,7 @@ static int json_write(FILE *out, const struct analysis_result *result, const str
 	json_verdict(&json, result);
 	empty(&json, "suppressed");
 	json_regions(&json, result);
-	empty(&json, "rules_not_run");
+	rules_not_run(&json, &result->facts);
 	losses(&json, &result->facts);
 	json_warnings(&json, result);
 	json_object_end(&json);

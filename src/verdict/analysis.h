@@ -79,6 +79,7 @@ struct analysis_facts {
 	bool io_uring; /* was set up in the tree */
 	bool foreign_calls; /* of another architecture, counted by number */
 	bool other_tracer; /* something in the tree wanted to trace */
+	bool refused_unseen; /* with a scope: seccomp may have refused calls that were not seen */
 };
 
 /* A finding with its price. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The end of an analysis: books, time, findings, in this order. */
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -248,6 +249,18 @@ static void judge_ranges(struct analysis_result *result, const struct untraced_r
 		result->untraced_high_ns = wall_ns;
 }
 
+/* What some calls took says nothing of a run; they keep their own prices. */
+static void forget_time(struct analysis_result *result)
+{
+	double *const amounts[] = { &result->calls_ns,	  &result->calls_low_ns,    &result->calls_high_ns,
+				    &result->user_ns,	  &result->waiting_ns,	    &result->task_ns,
+				    &result->task_low_ns, &result->task_high_ns,    &result->untraced_ns,
+				    &result->stop_ns,	  &result->untraced_low_ns, &result->untraced_high_ns };
+
+	for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++)
+		*amounts[i] = NAN;
+}
+
 static int judge_time(struct analysis *analysis)
 {
 	struct analysis_result *result = &analysis->result;
@@ -269,7 +282,7 @@ static int judge_time(struct analysis *analysis)
 	result->firm_fit = most_ns > 0 && firm_ns > most_ns ? most_ns / firm_ns : 1;
 	time.calls_ns -= firm_ns * (1 - result->firm_fit);
 	firm_ns *= result->firm_fit;
-	result->price_fit = fit_calls(result, &untraced, &time, firm_ns);
+	result->price_fit = result->facts.scope ? 1 : fit_calls(result, &untraced, &time, firm_ns);
 	if (time.calls_ns > 0)
 		time.root_calls_ns *= (firm_ns + (time.calls_ns - firm_ns) * result->price_fit) / time.calls_ns;
 	time.calls_ns = firm_ns + (time.calls_ns - firm_ns) * result->price_fit;
@@ -284,6 +297,8 @@ static int judge_time(struct analysis *analysis)
 	result->task_ns = result->user_ns + result->calls_ns;
 	result->untraced_ns = untraced_ns(result, &untraced, &time);
 	judge_ranges(result, &untraced, amounts, rows);
+	if (result->facts.scope)
+		forget_time(result);
 	result->by_call = list_calls(&analysis->tally, amounts);
 	result->by_call_count = result->by_call ? rows : 0;
 	result->all_calls = result->by_call;
