@@ -28,6 +28,7 @@ enum event_type {
 	EVENT_EXIT, /* a task ended, or we let go of it */
 	EVENT_LOST, /* records were lost here */
 	EVENT_CLOCK, /* how much of a CPU a task has had so far */
+	EVENT_FLOOR, /* times are taken in the kernel: what of them is the engine's own */
 };
 
 /* Every record starts with this. */
@@ -47,6 +48,7 @@ struct event_head {
 #define EVENT_F_BEFORE_ATTACH 0x0010 /* entered before we came */
 #define EVENT_F_RESTARTED 0x0020 /* a restart of an interrupted call */
 #define EVENT_F_MARK 0x0040 /* a look-up that names a region */
+#define EVENT_F_OFF_CPU 0x0080 /* was off the CPU for some of it; only engines that say EVENT_FLOOR know */
 
 struct event_call {
 	struct event_head head;
@@ -198,6 +200,19 @@ struct event_clock {
 struct event_lost {
 	struct event_head head;
 	uint64_t count;
+};
+
+/*
+ * EVENT_FLOOR: comes before the first call of an engine that does not stop
+ * tasks.  A duration is the time in the kernel beyond that of a call that does
+ * nothing (0 for that): what entering and leaving cost comes on top.  No stop
+ * is in it, and none in event_exit.user_ns.  A stretch from the end of one
+ * call to the enter of the next has gap_ns that are the engine's.
+ */
+struct event_floor {
+	struct event_head head;
+	uint64_t call_ns; /* was taken out of each duration */
+	uint64_t gap_ns;
 };
 
 /* Layouts of items, the same on every architecture. */

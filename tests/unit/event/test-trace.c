@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Trace files: what is written comes back as it was; what is cut, damaged or
+ * newer gives what is whole of it, and says so.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "event/trace-code.h"
+#include "test.h"
+
+#define CALLS 5000
+
+static int new_file(void)
+{
+	int fd = memfd_create("trace", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	return fd;
+}
+
+/* The n-th record of a stream that has a bit of everything. */
+static struct event_head *make_record(struct buf *buf, unsigned n)
+{
+	static const int16_t numbers[] = { 257, 262, 3, 0, 231 };
+	struct event_call *call;
+	char path[64];
+
+	if (n % 17 == 0) {
+		struct event_map *map = event_begin(buf, EVENT_MAP);
+
+		map->start = UINT64_C(0x7f0000000000) + n * 4096;
+		map->end = map->start + 4096;
+		map->prot = 5;
+		map->head.pid = map->head.tid = 100 + n % 3;
+		map->head.time_ns = 1000000 + n * 700;
+		assert_int_equal(event_item_add(buf, SYS_ITEM_PATH, 0, 0, "/lib/x.so", 9), 0);
+		return event_end(buf);
+	}
+	if (n % 19 == 0) {
+		struct event_clock *clock = event_begin(buf, EVENT_CLOCK);
+
+		clock->run_ns = n * UINT64_C(123456789);
+		clock->late_ns = UINT64_MAX - n;
+		clock->head.pid = clock->head.tid = 100;
+		clock->head.time_ns = 900000 + n * 700;
+		return event_end(buf);
+	}
+	call = event_begin(buf, EVENT_CALL);
+	call->head.pid = 100;
+	call->head.tid = 100 + n % 2;
+	call->head.flags = n % 23 == 0 ? EVENT_F_MARK : 0;
+	call->head.time_ns = 1000000 + n * 700 - (n % 5) * 100000;
+	call->duration_ns = n % 7 == 0 ? UINT64_C(1) << 60 : n;
+	call->nr = numbers[n % 5];
+	call->arch = SYS_ARCH_X86_64;
+	call->ip = n % 11 == 0 ? 0 : UINT64_C(0x55550000) + n % 40;
+	call->ret = n % 3 == 0 ? -(int64_t)(n % 100) : (int64_t)n << 20;
+	for (unsigned arg = 0; arg < (call->nr == 231 || call->nr == 3 ? 1 : 3); arg++)
+		call->args[arg] = n % 2 ? UINT64_MAX - n : n * arg;
+	if (call->nr == 257 || call->nr == 262) {
+		int bytes = snprintf(path, sizeof path, "/usr/share/%u", n % 300);
+
+		assert_int_equal(
+			event_item_add(buf, SYS_ITEM_PATH, 1, n % 29 == 0 ? EVENT_ITEM_UNREAD : 0, path, (size_t)bytes),
+			0);
+	}
+	if (call->nr == 262) {
+		struct item_stat stat = { .dev = 1, .ino = n * 7919, .mode = 0100644, .nlink = 1 + n % 2, .size = n };
+
+		stat.mtime_ns = INT64_C(1700000000000000000) + n;
+		assert_int_equal(event_item_add(buf, SYS_ITEM_STAT, 2, 0, &stat, sizeof stat), 0);
+	}
+	return event_end(buf);
+}
+
+static char word_ls[] = "ls", word_l[] = "-l", word_none[] = "";
+static const struct trace_start a_start = {
+	.version = "1.2",
+	.kernel = "6.1",
+	.cpus = 2,
+	.argv = (char *[]){ word_ls, word_l, word_none, NULL },
+	.pids = (int[]){ 7, 70000 },
+	.pid_count = 2,
+	.items = 0x8000000000000001,
+	.env_names = (const char *const[]){ "TZ", "PATH", NULL },
+};
+
+/* A whole file of that stream. */
+static int write_file(uint64_t most_bytes, int wanted)
+{
+	struct trace_writer *writer;
+	struct buf buf = BUF_INIT;
+	int fd = new_file();
+
+	assert_int_equal(trace_writer_new(fd, most_bytes, &a_start, &writer), 0);
+	for (unsigned n = 1; n <= CALLS; n++)
+		(void)trace_write(writer, make_record(&buf, n));
+	assert_int_equal(
+		trace_writer_end(writer,
+				 &(struct trace_end){ .seen = 77, .wall_ns = UINT64_MAX, .abort_reason = "why" }),
+		wanted);
+	trace_writer_free(writer);
+	buf_done(&buf);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	return fd;
+}
+
+static struct trace_reader *open_trace(int fd)
+{
+	struct trace_reader *reader = NULL;
+	struct error err = { 0 };
+
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	assert_int_equal(trace_reader_new(fd, "a file", &reader, &err), 0);
+	return reader;
+}
+
+/* How many of the stream's first records come out, as they were. */
+static unsigned count_right(struct trace_reader *reader)
+{
+	const struct event_head *record;
+	struct error err = { 0 };
+	struct buf buf = BUF_INIT;
+	unsigned count = 0;
+	int r;
+
+	while ((r = trace_read(reader, &record, &err)) > 0) {
+		const struct event_head *wanted = make_record(&buf, count + 1);
+
+		assert_true(event_valid(record, record->bytes));
+		assert_int_equal(record->bytes, wanted->bytes);
+		assert_memory_equal(record, wanted, wanted->bytes);
+		count++;
+	}
+	assert_int_equal(r, 0);
+	buf_done(&buf);
+	return count;
+}
+
+static void what_is_written_comes_back(void **state)
+{
+	int fd = write_file(0, 0);
+	struct trace_reader *reader = open_trace(fd);
+	const struct trace_start *start = trace_reader_start(reader);
+
+	(void)state;
+	assert_string_equal(start->version, "1.2");
+	assert_string_equal(start->kernel, "6.1");
+	assert_null(start->libc);
+	assert_int_equal(start->cpus, 2);
+	assert_string_equal(start->argv[0], "ls");
+	assert_string_equal(start->argv[1], "-l");
+	assert_string_equal(start->argv[2], "");
+	assert_null(start->argv[3]);
+	assert_int_equal(start->pid_count, 2);
+	assert_int_equal(start->pids[1], 70000);
+	assert_true(start->items == UINT64_C(0x8000000000000001));
+	assert_string_equal(start->env_names[1], "PATH");
+	assert_null(start->env_names[2]);
+	assert_int_equal(count_right(reader), CALLS);
+	assert_non_null(trace_reader_end(reader));
+	assert_int_equal(trace_reader_end(reader)->seen, 77);
+	assert_true(trace_reader_end(reader)->wall_ns == UINT64_MAX);
+	assert_int_equal(trace_reader_end(reader)->left_out, 0);
+	assert_string_equal(trace_reader_end(reader)->abort_reason, "why");
+	assert_null(trace_reader_damage(reader));
+	trace_reader_free(reader);
+	(void)close(fd);
+}
+
+static void arguments_that_no_call_has_are_dropped(void **state)
+{
+	struct trace_writer *writer;
+	struct trace_reader *reader;
+	const struct event_head *record;
+	struct buf buf = BUF_INIT;
+	struct error err = { 0 };
+	struct event_call *call = event_begin(&buf, EVENT_CALL);
+	int fd = new_file();
+
+	(void)state;
+	call->arch = SYS_ARCH_X86_64;
+	call->nr = 3; /* close */
+	for (unsigned i = 0; i < 6; i++)
+		call->args[i] = 40 + i;
+	assert_int_equal(trace_writer_new(fd, 0, &a_start, &writer), 0);
+	assert_int_equal(trace_write(writer, event_end(&buf)), 0);
+	assert_int_equal(trace_writer_end(writer, &(struct trace_end){ 0 }), 0);
+	trace_writer_free(writer);
+	reader = open_trace(fd);
+	assert_int_equal(trace_read(reader, &record, &err), 1);
+	assert_int_equal(((const struct event_call *)record)->args[0], 40);
+	assert_int_equal(((const struct event_call *)record)->args[1], 0);
+	assert_int_equal(((const struct event_call *)record)->args[5], 0);
+	trace_reader_free(reader);
+	buf_done(&buf);
+	(void)close(fd);
+}
+
+/* Records that have no shape of ours: very many items, an unknown type. */
+static void odd_records_are_kept_as_they_are(void **state)
+{
+	struct trace_writer *writer;
+	struct trace_reader *reader;
+	const struct event_head *record;
+	struct event_head newer = { .bytes = sizeof newer, .type = 999 };
+	struct buf buf = BUF_INIT;
+	struct error err = { 0 };
+	struct event_call *call = event_begin(&buf, EVENT_CALL);
+	struct event_head *head;
+	int fd = new_file();
+
+	(void)state;
+	call->head.pid = 5;
+	for (unsigned i = 0; i < 40; i++)
+		assert_int_equal(event_item_add(&buf, SYS_ITEM_NAME, i % 6, 0, "name", i % 5), 0);
+	head = event_end(&buf);
+	assert_int_equal(trace_writer_new(fd, 0, &a_start, &writer), 0);
+	assert_int_equal(trace_write(writer, &newer), 0);
+	assert_int_equal(trace_write(writer, head), 0);
+	assert_int_equal(trace_writer_end(writer, &(struct trace_end){ 0 }), 0);
+	trace_writer_free(writer);
+	reader = open_trace(fd);
+	assert_int_equal(trace_read(reader, &record, &err), 1);
+	assert_int_equal(record->bytes, head->bytes);
+	assert_memory_equal(record, head, head->bytes);
+	assert_int_equal(trace_read(reader, &record, &err), 0);
+	assert_string_equal(trace_reader_damage(reader), "1 part of a newer kind skipped");
+	trace_reader_free(reader);
+	buf_done(&buf);
+	(void)close(fd);
+}
+
+static void a_limit_leaves_out_and_counts(void **state)
+{
+	int fd = write_file(100000, -EFBIG);
+	struct trace_reader *reader = open_trace(fd);
+	const struct event_head *record;
+	struct buf buf = BUF_INIT;
+	struct error err = { 0 };
+	unsigned calls = 0, all = 0;
+
+	(void)state;
+	for (unsigned n = 1; n <= CALLS; n++) {
+		record = make_record(&buf, n);
+		all += record->type == EVENT_CALL && !(record->flags & EVENT_F_MARK);
+	}
+	while (trace_read(reader, &record, &err) > 0)
+		calls += record->type == EVENT_CALL && !(record->flags & EVENT_F_MARK);
+	assert_true(lseek(fd, 0, SEEK_END) <= 100000);
+	assert_non_null(trace_reader_end(reader));
+	assert_true(trace_reader_end(reader)->left_out > 0);
+	assert_int_equal(trace_reader_end(reader)->left_out + calls, all);
+	assert_null(trace_reader_damage(reader));
+	trace_reader_free(reader);
+	buf_done(&buf);
+	(void)close(fd);
+}
+
+static void a_failing_write_is_told_and_the_rest_counted(void **state)
+{
+	struct trace_writer *writer = NULL;
+	struct buf buf = BUF_INIT;
+	int fd = open("/dev/full", O_WRONLY | O_CLOEXEC);
+	int r;
+
+	(void)state;
+	if (fd < 0)
+		skip_part("no /dev/full");
+	r = trace_writer_new(fd, 0, &a_start, &writer);
+	assert_int_equal(r, -ENOSPC);
+	assert_null(writer);
+	buf_done(&buf);
+	(void)close(fd);
+}
+
+/* Where the blocks begin: the offsets of their heads. */
+static unsigned find_blocks(int fd, off_t *ret, unsigned most)
+{
+	off_t at = TRACE_HEAD_BYTES;
+	unsigned count = 0;
+	struct trace_block head;
+
+	while (count < most && pread(fd, &head, sizeof head, at) == (ssize_t)sizeof head) {
+		ret[count++] = at;
+		at += (off_t)sizeof head + head.bytes;
+	}
+	return count;
+}
+
+static void a_cut_file_gives_what_is_whole(void **state)
+{
+	int fd = write_file(0, 0);
+	off_t end = lseek(fd, 0, SEEK_END);
+	unsigned last = CALLS + 1;
+
+	(void)state;
+	for (off_t at = end - 1; at >= 0; at -= at > end - 200 || at < 400 ? 1 : 997) {
+		struct trace_reader *reader = NULL;
+		struct error err = { 0 };
+		unsigned count;
+
+		assert_int_equal(ftruncate(fd, at), 0);
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		if (trace_reader_new(fd, "a file", &reader, &err) < 0) {
+			assert_true(at < 400);
+			assert_true(err.code != 0 && !strchr(err.text, '\n'));
+			continue;
+		}
+		count = count_right(reader);
+		assert_true(count <= last);
+		last = count;
+		assert_null(trace_reader_end(reader));
+		assert_non_null(trace_reader_damage(reader));
+		trace_reader_free(reader);
+	}
+	assert_int_equal(last, 0);
+	(void)close(fd);
+}
+
+static void a_damaged_block_is_left_out_alone(void **state)
+{
+	int fd = write_file(0, 0);
+	off_t blocks[64];
+	unsigned count = find_blocks(fd, blocks, 64), records = 0;
+	struct trace_reader *reader;
+	const struct event_head *record;
+	struct error err = { 0 };
+	char byte;
+
+	(void)state;
+	/* The start, records, the end. */
+	assert_true(count >= 3);
+	assert_int_equal(pread(fd, &byte, 1, blocks[1] + 100), 1);
+	byte ^= 4;
+	assert_int_equal(pwrite(fd, &byte, 1, blocks[1] + 100), 1);
+	reader = open_trace(fd);
+	while (trace_read(reader, &record, &err) > 0)
+		records++;
+	assert_true(records < CALLS);
+	assert_non_null(trace_reader_end(reader));
+	assert_string_equal(trace_reader_damage(reader), "1 damaged block left out");
+	trace_reader_free(reader);
+	(void)close(fd);
+}
+
+static void any_byte_may_be_wrong(void **state)
+{
+	int fd = write_file(0, 0);
+	off_t end = lseek(fd, 0, SEEK_END);
+	unsigned char byte, was;
+
+	(void)state;
+	for (off_t at = 0; at < end; at += at < 1000 || at > end - 300 ? 1 : 1009) {
+		struct trace_reader *reader = NULL;
+		const struct event_head *record;
+		struct error err = { 0 };
+
+		assert_int_equal(pread(fd, &was, 1, at), 1);
+		byte = was ^ 0x41;
+		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		if (trace_reader_new(fd, "a file", &reader, &err) == 0) {
+			while (trace_read(reader, &record, &err) > 0)
+				assert_true(event_valid(record, record->bytes));
+			/* The minor version, the plain size and two zeros are for newer readers. */
+			trace_reader_free(reader);
+		}
+		assert_int_equal(pwrite(fd, &was, 1, at), 1);
+	}
+	(void)close(fd);
+}
+
+static void foreign_files_are_refused(void **state)
+{
+	static const char *const texts[] = { "", "x", "SYSCULL\r\n", "execve(\"/bin/ls\") = 0\n",
+					     "\177ELF\002\001\001\0\0\0\0\0\0\0\0\0\0\0" };
+	static const uint8_t newer[TRACE_HEAD_BYTES + 1] = TRACE_MAGIC "\002\000\000\000";
+
+	(void)state;
+	for (size_t i = 0; i <= sizeof texts / sizeof texts[0]; i++) {
+		struct trace_reader *reader = NULL;
+		struct error err = { 0 };
+		const char *text = i < sizeof texts / sizeof texts[0] ? texts[i] : (const char *)newer;
+		size_t bytes = i < sizeof texts / sizeof texts[0] ? strlen(text) : TRACE_HEAD_BYTES;
+		int fd = new_file();
+
+		assert_int_equal(write(fd, text, bytes), (ssize_t)bytes);
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		assert_int_equal(trace_reader_new(fd, "it", &reader, &err), -EINVAL);
+		assert_non_null(strstr(err.text, bytes == TRACE_HEAD_BYTES && i == sizeof texts / sizeof texts[0]
+							 ? "kind 2"
+							 : "no trace"));
+		(void)close(fd);
+	}
+}
+
+/* A file of blocks made by hand. */
+static int put_block(int fd, uint8_t type, const void *data, size_t bytes)
+{
+	struct trace_block head = { .bytes = (uint32_t)bytes, .plain_bytes = (uint32_t)bytes, .type = type };
+
+	head.check = trace_check(data, bytes);
+	assert_int_equal(write(fd, &head, sizeof head), (ssize_t)sizeof head);
+	assert_int_equal(write(fd, data, bytes), (ssize_t)bytes);
+	return fd;
+}
+
+static void what_is_newer_is_skipped(void **state)
+{
+	static const uint8_t head[TRACE_HEAD_BYTES + 1] = TRACE_MAGIC "\001\000\007\000";
+	/* A field of a number that we do not know; then tag 5 with 3 bytes, a shape of type 200 with
+	 * one word and an item of words, a record of it, and a shape of an event_lost with its record. */
+	static const uint8_t start[] = { 99, 2, 1, 2, 2, 1, '6' };
+	static const uint8_t records[] = {
+		5, 3, 1, 2, 3, TRACE_TAG_TASK,	0, 9, 10, TRACE_TAG_DEFINE, 200,	1, 0, 1, 1, 40, 0, 0, 1,
+		2, 1, 2, 1, 4, TRACE_TAG_SHAPE, 0, 0, 0,  TRACE_TAG_DEFINE, EVENT_LOST, 0, 1, 0, 2, 1,	6
+	};
+	struct trace_reader *reader;
+	const struct event_head *record;
+	struct error err = { 0 };
+	int fd = new_file();
+
+	(void)state;
+	assert_int_equal(write(fd, head, TRACE_HEAD_BYTES), TRACE_HEAD_BYTES);
+	(void)put_block(fd, TRACE_START, start, sizeof start);
+	(void)put_block(fd, 77, "whatever", 8);
+	(void)put_block(fd, TRACE_RECORDS, records, sizeof records);
+	(void)put_block(fd, TRACE_END, "\001\001\003", 3);
+	reader = open_trace(fd);
+	assert_string_equal(trace_reader_start(reader)->kernel, "6");
+	assert_int_equal(trace_read(reader, &record, &err), 1);
+	assert_int_equal(record->type, EVENT_LOST);
+	assert_int_equal(record->pid, 9);
+	assert_int_equal(record->tid, 10);
+	assert_int_equal(((const struct event_lost *)record)->count, 3);
+	assert_int_equal(trace_read(reader, &record, &err), 0);
+	assert_int_equal(trace_reader_end(reader)->seen, 3);
+	assert_string_equal(trace_reader_damage(reader), "4 parts of a newer kind skipped");
+	trace_reader_free(reader);
+	(void)close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_written_comes_back),
+		cmocka_unit_test(arguments_that_no_call_has_are_dropped),
+		cmocka_unit_test(odd_records_are_kept_as_they_are),
+		cmocka_unit_test(a_limit_leaves_out_and_counts),
+		cmocka_unit_test(a_failing_write_is_told_and_the_rest_counted),
+		cmocka_unit_test(a_cut_file_gives_what_is_whole),
+		cmocka_unit_test(a_damaged_block_is_left_out_alone),
+		cmocka_unit_test(any_byte_may_be_wrong),
+		cmocka_unit_test(foreign_files_are_refused),
+		cmocka_unit_test(what_is_newer_is_skipped),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
