@@ -4,8 +4,8 @@
 
 usage: scope.py [CASE...]
 
-SYSCULL_SCOPE is live-scope, SYSCULL_FILTERS live-filters, of
-tests/live/programs.  That commands behave as without us is behaviour.py's
+SYSCULL_SCOPE is live-scope, SYSCULL_FILTERS live-filters, SYSCULL_REFUSE
+live-refuse and SYSCULL_NO_MEMORY the preload of tests/live/programs.  That commands behave as without us is behaviour.py's
 --scope, that counts are the kernel's is observer.py's.
 """
 import os
@@ -18,7 +18,7 @@ import live
 SCOPE = os.environ["SYSCULL_SCOPE"]
 FILTERS = os.environ["SYSCULL_FILTERS"]
 # ENGINE_MET_… of engine.h
-SETUID, IO_URING, COMPAT, NO_NEW_PRIVS, FILTER, STRICT, NO_FILTER = 1, 2, 0x10, 0x80, 0x100, 0x200, 0x400
+SETUID, IO_URING, NO_NEW_PRIVS, FILTER, STRICT, NO_FILTER = 1, 2, 0x80, 0x100, 0x200, 0x400
 
 
 def plain(argv, cwd, **more):
@@ -203,6 +203,25 @@ def case_no_filter(cwd):
     return bad + live.books_of(books) + ([] if with_filter == without else [f"{without}, not {with_filter}"])
 
 
+def case_no_memory(cwd):
+    """Without memory we stop counting, which is told, and the command ends as ever."""
+    command = ["sh", "-c", "ls d1k | wc -l; (exit 4); echo err >&2; exit 5"]
+    without = plain(command, cwd)
+    bad, given_up = [], 0
+    for after in (*range(0, 60, 2), 100, 200):
+        env = live.clean_env(SYSCULL_FAIL_IN="live-scope", SYSCULL_FAIL_AFTER=str(after),
+                             LD_PRELOAD=os.environ["SYSCULL_NO_MEMORY"])
+        path = os.path.join(cwd, "scope.txt")
+        done = subprocess.run([SCOPE, "@open,execve", path, *command], cwd=cwd, env=env, stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60, check=False)
+        if done.returncode == 125 and b"Cannot allocate memory" in done.stdout:
+            continue
+        if (done.returncode, done.stdout) != (without.returncode, without.stdout):
+            bad.append(f"{after}: {done.returncode} {done.stdout!r}")
+        given_up += live.read_scope(path)[1]["aborted"]
+    return bad if given_up else bad + ["memory was never missed"]
+
+
 def case_missing(cwd):
     """A program that cannot be executed."""
     path = os.path.join(cwd, "text")
@@ -215,12 +234,10 @@ def case_missing(cwd):
 
 def case_marks(cwd):
     """Look-ups of regions are seen, and are marks."""
-    os.environ["SCOPE_REGIONS"] = "1"
     env = live.clean_env(SCOPE_REGIONS="1")
     path = os.path.join(cwd, "scope.txt")
     subprocess.run([SCOPE, "getppid", path, "sh", "-c", "test -e /.syscull/mark/a; test -e /nowhere; [ -e /.syscull/mark/b ]"],
                    cwd=cwd, env=env, stdin=subprocess.DEVNULL, check=False, timeout=60)
-    del os.environ["SCOPE_REGIONS"]
     seen, books = live.read_scope(path)
     looked = [name for name in ("newfstatat", "statx", "faccessat2", "faccessat") if name in seen]
     return live.books_of(books) + ([] if books["marks"] == 2 and looked else [f"{seen} {books}"])
