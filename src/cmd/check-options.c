@@ -9,7 +9,8 @@
 #include "verdict/judge.h"
 
 enum {
-	OPT_CANARY = 256,
+	OPT_BASELINE = 256,
+	OPT_CANARY,
 	OPT_CANNOT_JUDGE_EXIT,
 	OPT_COLOR,
 	OPT_ENGINE,
@@ -22,35 +23,41 @@ enum {
 	OPT_PER_ITEM,
 	OPT_PIN,
 	OPT_PREPARE,
+	OPT_PRUNE_BASELINE,
 	OPT_REDACT,
 	OPT_STRICT,
 	OPT_SUGGEST,
 	OPT_TASK_LIMIT,
+	OPT_UPDATE_BASELINE,
 	OPT_VERDICT_FILE,
 };
 
 const struct opt check_options[] = {
-	{ 'n', "runs", "RUNS", "with --suggest: how often to run the command (5)" },
-	{ 'o', "output", "FILE", "write what is to be said to FILE instead of stderr" },
-	{ 'v', "verbose", NULL, "also tell of budgets that were kept, and what was watched" },
-	{ OPT_CANARY, "canary", "CALLS>=N", "fewer than N mean that the work was not done (repeatable)" },
-	{ OPT_CANNOT_JUDGE_EXIT, "cannot-judge-exit", "N", "status when it cannot be judged (125; 77 skips a test)" },
+	{ 'n', "runs", "RUNS", "of --suggest: how often to run it (5)" },
+	{ 'o', "output", "FILE", "write what there is to say to FILE" },
+	{ 'v', "verbose", NULL, "also say what was kept and watched" },
+	{ OPT_BASELINE, "baseline", "FILE", "fail on what is new or has grown since" },
+	{ OPT_CANARY, "canary", "CALLS>=N", "fewer: the work was not done (repeatable)" },
+	{ OPT_CANNOT_JUDGE_EXIT, "cannot-judge-exit", "N", "status when it cannot be judged (125)" },
 	{ OPT_COLOR, "color", "WHEN", "auto, always or never" },
 	{ OPT_ENGINE, "engine", "NAME", "auto or ptrace" },
 	{ OPT_ERROR_EXITCODE, "error-exitcode", "N", "status when a budget is broken (121)" },
-	{ OPT_EXPECT_STATUS, "expect-status", "LIST", "statuses of the command that are no failure (0)" },
-	{ OPT_FLOOR, "floor", "SHARE,TIME", "worth fixing is what saves both (1%,100us), or 100ms as a third" },
+	{ OPT_EXPECT_STATUS, "expect-status", "LIST", "the command's statuses that are good (0)" },
+	{ OPT_FLOOR, "floor", "SHARE,TIME", "of what is worth fixing (1%,100us)" },
 	{ OPT_FORMAT, "format", "FORMAT", "text or json, or FORMAT=FILE (repeatable)" },
-	{ OPT_MAX, "max", "CALLS=N", "at most N: names, %classes, @families, rules (repeatable)" },
+	{ OPT_MAX, "max", "CALLS=N", "at most N of calls or rules (repeatable)" },
 	{ OPT_MIN, "min", "CALLS=N", "at least N (repeatable)" },
-	{ OPT_PER_ITEM, "per-item", "NAME=N:N", "run with {NAME} as each N, for budgets 'per item' and 'fixed'" },
-	{ OPT_PIN, "pin", "WHEN", "share a CPU with a command of one task: auto, always, never" },
-	{ OPT_PREPARE, "prepare", "COMMAND", "with --per-item: shell command before each run, not watched" },
-	{ OPT_REDACT, "redact", "LIST", "hash what LIST names: argv, paths, users" },
+	{ OPT_PER_ITEM, "per-item", "NAME=N:N", "a run for each N in place of {NAME}" },
+	{ OPT_PIN, "pin", "WHEN", "share a CPU with the command: auto, always, never" },
+	{ OPT_PREPARE, "prepare", "COMMAND", "run by a shell before each such run" },
+	PROJECT_OPTIONS,
+	{ OPT_PRUNE_BASELINE, "prune-baseline", NULL, "take out of it what is gone or has shrunk" },
+	{ OPT_REDACT, "redact", "LIST", "hash argv, paths, users" },
 	{ OPT_STRICT, "strict", NULL, "a --max that counted nothing cannot be judged" },
 	{ OPT_SUGGEST, "suggest", NULL, "propose budgets from several runs" },
-	{ OPT_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096); more run untraced" },
-	{ OPT_VERDICT_FILE, "verdict-file", "FILE", "write passed, failed or cannot-judge to FILE" },
+	{ OPT_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096)" },
+	{ OPT_UPDATE_BASELINE, "update-baseline", NULL, "take into it what is new or has grown" },
+	{ OPT_VERDICT_FILE, "verdict-file", "FILE", "write passed, failed or cannot-judge there" },
 	{ 'h', "help", NULL, "this text" },
 	{ 'V', "version", NULL, "print the version" },
 	{ 0, NULL, NULL, NULL },
@@ -162,9 +169,35 @@ static int set_budget_option(struct check_settings *s, int letter, const char *v
 		if (judge_floor_parse(value, &s->floor, &why) < 0)
 			return error_set(err, EINVAL, "--floor: %s", why.text);
 		return 0;
+	case OPT_BASELINE:
+		s->baseline.path = value;
+		return 0;
+	case OPT_UPDATE_BASELINE:
+		s->baseline.update = true;
+		return 0;
+	case OPT_PRUNE_BASELINE:
+		s->baseline.prune = true;
+		return 0;
 	default:
-		return error_set(err, EINVAL, "unknown option");
+		r = project_option(&s->project, letter, value, err);
+		return r > 0 ? error_set(err, EINVAL, "unknown option") : r;
 	}
+}
+
+/* [budget] of the configuration. */
+int check_set_budget(void *data, const char *key, const char *value, struct error *err)
+{
+	static const enum budget_kind kinds[] = { BUDGET_MAX, BUDGET_MIN, BUDGET_CANARY };
+	struct check_settings *s = data;
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (strcmp(key, budget_kind_name(kinds[i])) == 0)
+			return budgets_add(&s->budgets, kinds[i], value, BUDGET_FROM_FILE, err);
+	/* strict */
+	if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
+		return error_set(err, EINVAL, "%s wants yes or no, not '%s'", key, value);
+	s->budgets.strict = s->budgets.strict || strcmp(value, "yes") == 0;
+	return 0;
 }
 
 int check_set_option(void *data, int letter, const char *value, struct error *err)
@@ -214,4 +247,6 @@ void check_settings_done(struct check_settings *s)
 {
 	budgets_done(&s->budgets);
 	formats_discard(&s->formats);
+	check_baseline_done(&s->baseline);
+	project_done(&s->project);
 }

@@ -80,7 +80,8 @@ static char **put_sizes(char *const *argv, const struct check_sizes *sizes, uint
 static int begin(struct check_settings *s, struct budgets *budgets, struct engine_scope *scope, struct check_run *run,
 		 struct error *err)
 {
-	bool rules = !budgets || budgets_need_rules(budgets);
+	bool all = !budgets || s->baseline.path || s->project.generate;
+	bool rules = all || budgets_need_rules(budgets);
 	struct analysis_spec spec = {
 		.floor = s->floor,
 		.only_rules = rules ? NULL : no_rules,
@@ -89,6 +90,7 @@ static int begin(struct check_settings *s, struct budgets *budgets, struct engin
 		.budgets = budgets,
 	};
 
+	project_apply(&s->project, &spec);
 	run->watch = (struct watch){
 		.argv = run->argv,
 		.program = run->program,
@@ -96,7 +98,7 @@ static int begin(struct check_settings *s, struct budgets *budgets, struct engin
 		.pin = s->pin,
 		.task_limit = s->task_limit,
 	};
-	if (budgets && budgets_scope(budgets, scope->calls, &scope->regions))
+	if (!all && budgets_scope(budgets, scope->calls, &scope->regions))
 		run->watch.scope = scope;
 	return analysis_new(&spec, &run->analysis, err);
 }
@@ -126,6 +128,7 @@ int check_run_once(struct check_settings *s, char *const *argv, struct budgets *
 		return r;
 	}
 	signals_give_back();
+	project_tell(&s->project, &run->watch.facts);
 	r = analysis_finish(run->analysis, &run->watch.facts, err);
 	(void)price_book_save(analysis_result(run->analysis)->prices);
 	if (r == 0)
@@ -197,10 +200,12 @@ int check_run_all(struct check_settings *s, char *const *argv, struct check_run 
 	int r = 0;
 
 	for (size_t i = 0; i < runs && r == 0 && ret->signal == 0; i++) {
+		size_t reasons = check->unjudged_count;
+
 		s->sizes.at[0] = all.at[i];
 		if (s->prepare)
 			r = prepare(s, all.at[i], check, err);
-		if (r < 0 || check->unjudged)
+		if (r < 0 || check->unjudged_count > reasons)
 			break;
 		r = check_run_once(s, argv, &s->budgets, ret, err);
 		/* No engine here: that is no fault of the command's. */

@@ -47,7 +47,7 @@ static const char *tell_more(const struct check *check, struct buf *more)
 		if (check->budgets[i].state == BUDGET_BROKEN)
 			budget = check->budgets[i].budget;
 	if (!budget)
-		return NULL;
+		return check->failed_beside ? "syscull run -v" : NULL;
 	(void)buf_puts(more, "syscull run");
 	if (budget->region)
 		(void)buf_puts(more, " --by region");
@@ -127,17 +127,22 @@ static int conclude(struct check_settings *s, struct check_run *run, struct chec
 	struct error err = { 0 };
 	int r = 0, status;
 
-	if (budgets_judge(&s->budgets, check) < 0) {
+	if (check_baseline_judge(s, run, check) < 0 || budgets_judge(&s->budgets, check) < 0) {
 		run->exit = EXIT_OURS;
 		log_line("no memory left to judge");
 	}
 	check_conclude(check);
+	r = check_baseline_write(s, run, check, &err);
 	check->more = tell_more(check, &more);
 	check->command_known = run->ended;
 	check->command_status = run->signal ? 128 + run->signal : run->status;
 	check->exit_status = find_status(s, run, check);
-	if (run->analysis && run->exit == 0)
-		r = write_reports(s, run, check, &err);
+	if (run->analysis && run->exit == 0) {
+		int t = write_reports(s, run, check, r < 0 ? NULL : &err);
+
+		r = r < 0 ? r : t;
+		project_generate(&s->project, analysis_result(run->analysis));
+	}
 	if (s->verdict_file && write_verdict(verdict_file, check, r < 0 ? NULL : &err) < 0)
 		r = -EIO;
 	buf_done(&more);
@@ -169,6 +174,17 @@ static int open_all(struct check_settings *s, char *const *argv, struct output *
 	return r;
 }
 
+/* Nothing passes by a configuration that was not understood. */
+static void load_project(struct check_settings *s, struct check *check)
+{
+	struct error err = { 0 };
+
+	s->project.conf.budget = check_set_budget;
+	s->project.conf.data = s;
+	if (project_load(&s->project, false, &err) < 0)
+		(void)check_add_reason(check, CHECK_CANNOT_JUDGE, "%s", err.text);
+}
+
 static int check(struct check_settings *s, char *const *argv)
 {
 	struct output verdict_file = OUTPUT_INIT;
@@ -177,8 +193,11 @@ static int check(struct check_settings *s, char *const *argv)
 	struct error err = { 0 };
 	int status = EXIT_OURS, r;
 
+	load_project(s, &check);
 	r = budgets_ready(&s->budgets, &err);
-	if (r == 0 && s->budgets.items.used == 0)
+	if (r == 0)
+		r = check_baseline_begin(s, &check, &err);
+	if (r == 0 && s->budgets.items.used == 0 && !s->baseline.path && !check.unjudged)
 		r = error_set(&err, EINVAL,
 			      "nothing to check; try: syscull check --max '@xattr=0' -- COMMAND, "
 			      "or --suggest");

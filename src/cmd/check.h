@@ -6,8 +6,10 @@
 #include "cmd/cmd.h"
 #include "cmd/formats.h"
 #include "cmd/output.h"
+#include "cmd/project.h"
 #include "cmd/watch.h"
 #include "verdict/analysis.h"
+#include "verdict/baseline.h"
 #include "verdict/budget.h"
 
 #define EXIT_BROKEN 121 /* a budget is broken */
@@ -17,6 +19,16 @@ struct check_sizes {
 	char name[32]; /* "n": {n} in the command becomes the size; "" without --per-item */
 	uint64_t at[BUDGET_RUNS_MAX];
 	size_t count;
+};
+
+/* --baseline, --update-baseline, --prune-baseline */
+struct check_baseline {
+	const char *path; /* NULL: none */
+	bool update, prune;
+	bool absent; /* not there, or of an earlier schema */
+	struct buf text; /* as read */
+	struct baseline known;
+	struct baseline_report report;
 };
 
 struct check_settings {
@@ -33,6 +45,8 @@ struct check_settings {
 	struct check_sizes sizes;
 	struct formats formats;
 	struct budgets budgets;
+	struct check_baseline baseline;
+	struct project project;
 };
 
 #define CHECK_SETTINGS_INIT \
@@ -43,6 +57,7 @@ struct check_settings {
 
 extern const struct opt check_options[];
 int check_set_option(void *data, int letter, const char *value, struct error *err);
+int check_set_budget(void *data, const char *key, const char *value, struct error *err);
 void check_settings_done(struct check_settings *s);
 
 /* The runs of one check; what is kept of them is that of the last one. */
@@ -68,6 +83,14 @@ int check_run_all(struct check_settings *s, char *const *argv, struct check_run 
 int check_run_once(struct check_settings *s, char *const *argv, struct budgets *budgets, struct check_run *run,
 		   struct error *err);
 void check_run_done(struct check_run *run);
+
+/* check-baseline.c, in this order: before the run (negative with err: a wrong
+ * command line), after it, and when it is known whether it can be judged. */
+int check_baseline_begin(struct check_settings *s, struct check *check, struct error *err);
+int check_baseline_judge(struct check_settings *s, const struct check_run *run, struct check *check);
+int check_baseline_write(struct check_settings *s, const struct check_run *run, const struct check *check,
+			 struct error *err);
+void check_baseline_done(struct check_baseline *baseline);
 
 /* --suggest: the exit status. */
 int check_suggest(struct check_settings *s, char *const *argv);

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/project.h"
 #include "rules/page.h"
 #include "rules/rule.h"
 
@@ -39,23 +40,98 @@ static int unknown_rule(const char *name)
 	return EXIT_OURS;
 }
 
-static int explain_main(const struct command *command, int argc, char **argv)
+/* Limits that this project has set, after the page with the rule's own. */
+static void print_settings(const struct conf *conf, const struct rule *rule)
 {
-	const struct rule_page *page;
-	int first, status;
+	const struct analysis_floor none = { .set = false };
+	struct analysis_floor floor = settings_floor(&conf->settings, rule, &none);
+	struct buf buf = BUF_INIT;
 
-	if (!command_operands(command, argc, argv, &first, &status))
-		return status;
-	if (first + 1 != argc) {
-		log_line("explain wants one rule; 'syscull rules' lists them");
+	for (size_t n = 0; rule->limits && rule->limits[n].name; n++) {
+		uint64_t value = settings_limit(&conf->settings, rule, n);
+
+		if (!settings_has(&conf->settings, rule, n))
+			continue;
+		(void)buf_printf(&buf, "| `%s` | ", rule->limits[n].name);
+		settings_print(&buf, rule->limits[n].unit, value);
+		(void)buf_puts(&buf, " | ");
+		settings_print(&buf, rule->limits[n].unit, rule->limits[n].value);
+		(void)buf_puts(&buf, " |\n");
+	}
+	if (floor.set) {
+		char share[TEXT_NUMBER_MAX], least[TEXT_NUMBER_MAX], enough[TEXT_NUMBER_MAX];
+
+		(void)buf_printf(&buf, "| `floor` | %s and %s, or %s | that of the run |\n",
+				 text_share(floor.share, share), text_ns((double)floor.least_ns, least),
+				 text_ns((double)floor.enough_ns, enough));
+	}
+	if (buf.bytes > 0) {
+		struct buf path = BUF_INIT;
+
+		(void)text_escape(&path, conf->path, strlen(conf->path), '\0', true);
+		printf("\n## Set here, in %s\n\n| limit | value | default |\n| --- | --- | --- |\n%s", buf_text(&path),
+		       buf_text(&buf));
+		buf_done(&path);
+	}
+	buf_done(&buf);
+}
+
+struct explain_settings {
+	struct project project;
+	bool help;
+};
+
+static int set_option(void *data, int letter, const char *value, struct error *err)
+{
+	struct explain_settings *s = data;
+
+	if (letter != 'h')
+		return project_option(&s->project, letter, value, err);
+	s->help = true;
+	return 0;
+}
+
+static int explain(struct project *project, const char *name)
+{
+	const struct rule_page *page = rule_page_by_id(name);
+	struct error err = { 0 };
+
+	if (!page)
+		return unknown_rule(name);
+	if (project_load(project, true, &err) < 0) {
+		log_error(&err);
 		return EXIT_OURS;
 	}
-	page = rule_page_by_id(argv[first]);
-	if (!page)
-		return unknown_rule(argv[first]);
 	fputs(page->text, stdout);
+	print_settings(&project->conf, rule_by_id(name));
 	return command_finish();
 }
+
+static int explain_main(const struct command *command, int argc, char **argv)
+{
+	struct explain_settings s = { .help = false };
+	struct error err = { 0 };
+	int first, status = EXIT_OURS;
+
+	if (opt_parse(argc, argv, command->options, set_option, &s, &first, &err) < 0) {
+		log_error(&err);
+	} else if (s.help) {
+		command_print_help(command);
+		status = command_finish();
+	} else if (first + 1 != argc) {
+		log_line("explain wants one rule; 'syscull rules' lists them");
+	} else {
+		status = explain(&s.project, argv[first]);
+	}
+	project_done(&s.project);
+	return status;
+}
+
+static const struct opt explain_options[] = {
+	{ PROJECT_CONFIG, "config", "FILE", "read FILE instead of .syscull.conf" },
+	{ 'h', "help", NULL, "this text" },
+	{ 0, NULL, NULL, NULL },
+};
 
 const struct command command_rules = {
 	.name = "rules",
@@ -67,8 +143,8 @@ const struct command command_rules = {
 
 const struct command command_explain = {
 	.name = "explain",
-	.usage = "explain RULE",
+	.usage = "explain [options] RULE",
 	.help = "print one rule's page: what it matches, when it is right, what to do",
-	.options = command_help_only,
+	.options = explain_options,
 	.main = explain_main,
 };

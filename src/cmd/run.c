@@ -20,6 +20,7 @@
 #include "cmd/cmd.h"
 #include "cmd/formats.h"
 #include "cmd/keep.h"
+#include "cmd/project.h"
 #include "cmd/signals.h"
 #include "cmd/watch.h"
 #include "engine/engine.h"
@@ -57,8 +58,9 @@ static const struct opt run_options[] = {
 	{ OPT_FLOOR, "floor", "SHARE,TIME", "worth fixing is what saves both (1%,100us), or 100ms as a third" },
 	{ OPT_FORMAT, "format", "FORMAT", "text or json, or FORMAT=FILE (repeatable)" },
 	{ OPT_NO_KEEP, "no-keep", NULL, "do not keep this run for report and show" },
-	{ OPT_PIN, "pin", "WHEN", "share a CPU with a command of one task: auto, always, never" },
+	{ OPT_PIN, "pin", "WHEN", "share a CPU with the command: auto, always, never" },
 	{ OPT_REDACT, "redact", "LIST", "hash what LIST names: argv, paths, users" },
+	PROJECT_OPTIONS,
 	{ OPT_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096); more run untraced" },
 	{ 'h', "help", NULL, "this text" },
 	{ 'V', "version", NULL, "print the version" },
@@ -77,6 +79,7 @@ struct run_settings {
 	struct formats formats;
 	struct filter filter;
 	struct analysis_floor floor;
+	struct project project;
 };
 
 static int set_option(void *data, int letter, const char *value, struct error *err)
@@ -147,7 +150,8 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 		s->task_limit = (uint32_t)number;
 		return r;
 	default:
-		return error_set(err, EINVAL, "unknown option");
+		r = project_option(&s->project, letter, value, err);
+		return r > 0 ? error_set(err, EINVAL, "unknown option") : r;
 	}
 }
 
@@ -188,9 +192,12 @@ static int watch_and_report(struct run_settings *s, struct watch *watch, struct 
 		log_error(&late);
 	late = (struct error){ 0 };
 	add_selection(&s->filter, &selection, &watch->facts);
+	project_tell(&s->project, &watch->facts);
 	r = analysis_finish(analysis, &watch->facts, &late);
 	if (r == 0)
 		r = report(s, analysis, &late);
+	if (r == 0)
+		project_generate(&s->project, analysis_result(analysis));
 	/* What cannot be kept is measured again. */
 	(void)price_book_save(analysis_result(analysis)->prices);
 	buf_done(&selection);
@@ -203,6 +210,19 @@ static int watch_and_report(struct run_settings *s, struct watch *watch, struct 
 	}
 	signals_give_back();
 	return r > 0 ? r : watch_pass_on(watch);
+}
+
+static int begin(struct run_settings *s, struct analysis **ret, struct error *err)
+{
+	struct analysis_spec spec = { .filter = &s->filter, .floor = s->floor };
+	int r = project_load(&s->project, true, err);
+
+	if (r < 0)
+		return r;
+	project_apply(&s->project, &spec);
+	spec.prices = price_book_new_kept();
+	spec.packages = package_book_new(PACKAGE_DATABASE, package_system_merged());
+	return analysis_new(&spec, ret, err);
 }
 
 static int run(struct run_settings *s, char **argv)
@@ -232,12 +252,7 @@ static int run(struct run_settings *s, char **argv)
 	if (r == 0)
 		r = formats_open(&s->formats, s->output, true, watch.argv ? rule_base_name(argv[0]) : NULL, &err);
 	if (r == 0)
-		r = analysis_new(&(struct analysis_spec){ .filter = &s->filter,
-							  .floor = s->floor,
-							  .prices = price_book_new_kept(),
-							  .packages = package_book_new(PACKAGE_DATABASE,
-										       package_system_merged()) },
-				 &analysis, &err);
+		r = begin(s, &analysis, &err);
 	/* Where no run can be kept none is; report says so. */
 	if (r == 0 && !s->no_keep && keep_open_last(&keep) == 0)
 		watch.keep = &keep;
@@ -265,6 +280,7 @@ static int run_main(const struct command *command, int argc, char **argv)
 
 	if (opt_parse(argc, argv, command->options, set_option, &s, &first, &err) < 0) {
 		log_error(&err);
+		project_done(&s.project);
 		filter_done(&s.filter);
 		return EXIT_OURS;
 	}
@@ -285,6 +301,7 @@ static int run_main(const struct command *command, int argc, char **argv)
 		return EXIT_OURS;
 	}
 	status = run(&s, argv + first);
+	project_done(&s.project);
 	filter_done(&s.filter);
 	return status;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Budgets and verdict of the JSON report; a run has none of the first. */
 #include "report/json-parts.h"
+#include "verdict/baseline.h"
 
 static void number(struct json *json, const char *key, double value)
 {
@@ -94,6 +95,44 @@ static void verdict_of_run(struct json *json, const struct analysis_result *resu
 		json_member_null(json, "command_status");
 		json_member_int(json, "exit_status", 0);
 	}
+}
+
+/* Names alone: the findings are listed, by the same fingerprints. */
+void json_baseline(struct json *json, const struct analysis_result *result)
+{
+	const struct baseline_report *baseline = result->check ? result->check->baseline : NULL;
+
+	json_key(json, "baseline");
+	if (!baseline) {
+		json_none(json);
+		return;
+	}
+	json_object_begin(json);
+	json_member_string(json, "file", baseline->file);
+	json_member_bool(json, "read", baseline->read);
+	json_member_bool(json, "written", baseline->written);
+	json_member_uint(json, "fewer", baseline->changes.fewer);
+	json_key(json, "differences");
+	json_array_begin(json);
+	for (size_t i = 0; i < baseline->changes.differences.used; i++)
+		json_text(json, baseline->changes.differences.at[i]);
+	json_array_end(json);
+	json_key(json, "changes");
+	json_array_begin(json);
+	for (size_t i = 0; i < baseline->changes.items.used; i++) {
+		const struct baseline_change *change = &baseline->changes.items.at[i];
+		bool finding = change->kind == BASELINE_FINDING;
+
+		json_object_begin(json);
+		json_member_string(json, "kind", finding ? "finding" : "call");
+		json_member_string(json, "name", change->name);
+		json_member_string(json, "fingerprint", finding ? change->fingerprint : NULL);
+		json_member_uint(json, "before", change->before);
+		json_member_uint(json, "after", change->after);
+		json_object_end(json);
+	}
+	json_array_end(json);
+	json_object_end(json);
 }
 
 void json_verdict(struct json *json, const struct analysis_result *result)

@@ -20,8 +20,10 @@ void json_command(struct json *json, char *const *argv);
 void json_calls(struct json *json, const struct analysis_result *result);
 void json_processes(struct json *json, const struct analysis_result *result);
 void json_findings(struct json *json, const struct analysis_result *result);
+void json_suppressed(struct json *json, const struct analysis_result *result);
 void json_regions(struct json *json, const struct analysis_result *result);
 void json_budgets(struct json *json, const struct analysis_result *result);
+void json_baseline(struct json *json, const struct analysis_result *result);
 void json_verdict(struct json *json, const struct analysis_result *result);
 void json_warnings(struct json *json, const struct analysis_result *result);
 

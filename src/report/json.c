@@ -179,13 +179,6 @@ static void selection(struct json *json, const struct filter *filter)
 	json_array_end(json);
 }
 
-static void empty(struct json *json, const char *key)
-{
-	json_key(json, key);
-	json_array_begin(json);
-	json_array_end(json);
-}
-
 /* Rules read sequences: calls without those between them tell them nothing. */
 static void rules_not_run(struct json *json, const struct analysis_facts *facts)
 {
@@ -235,8 +228,10 @@ static int json_write(FILE *out, const struct analysis_result *result, const str
 	json_processes(&json, result);
 	json_findings(&json, result);
 	json_budgets(&json, result);
+	if (result->check)
+		json_baseline(&json, result);
 	json_verdict(&json, result);
-	empty(&json, "suppressed");
+	json_suppressed(&json, result);
 	json_regions(&json, result);
 	rules_not_run(&json, &result->facts);
 	losses(&json, &result->facts);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "report/redact.h"
 
@@ -27,7 +28,9 @@ void redact_words_init(struct redact_words *words, unsigned set)
 	const char *home = getenv("HOME"), *slash = home ? strrchr(home, '/') : NULL;
 	size_t used = 0;
 
-	*words = (struct redact_words){ .set = set };
+	*words = (struct redact_words){ .set = set, .home = home && *home == '/' ? home : NULL };
+	if (gethostname(words->host, sizeof words->host - 1) < 0 || strcmp(words->host, "localhost") == 0)
+		words->host[0] = '\0';
 	for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
 		const char *name = getenv(variables[i]);
 

@@ -73,7 +73,9 @@ static char *path(struct redacted *redacted, const char *from)
 	if (!from)
 		return NULL;
 	/* "(other programs)" is ours. */
-	if (*from == '(')
+	if (redacted->words.set & REDACT_BASELINE)
+		redact_strip(&redacted->words, &buf, from);
+	else if (*from == '(')
 		(void)buf_puts(&buf, from);
 	else
 		redact_path(&redacted->words, &buf, from, strlen(from));
@@ -86,7 +88,10 @@ static char *prose(struct redacted *redacted, const char *from)
 
 	if (!from)
 		return NULL;
-	redact_prose(&redacted->words, &buf, from);
+	if (redacted->words.set & REDACT_BASELINE)
+		redact_strip(&redacted->words, &buf, from);
+	else
+		redact_prose(&redacted->words, &buf, from);
 	return keep_buf(redacted, &buf);
 }
 
@@ -96,7 +101,9 @@ static char *names(struct redacted *redacted, const char *from)
 
 	if (!from)
 		return NULL;
-	if (redacted->words.set & REDACT_PATHS)
+	if (redacted->words.set & REDACT_BASELINE)
+		redact_strip(&redacted->words, &buf, from);
+	else if (redacted->words.set & REDACT_PATHS)
 		redact_names(&redacted->words, &buf, from);
 	else
 		redact_prose(&redacted->words, &buf, from);
@@ -114,7 +121,10 @@ static char **command(struct redacted *redacted, char *const *argv)
 	for (size_t i = 0; to && i < count; i++) {
 		struct buf buf = BUF_INIT;
 
-		redact_argument(&redacted->words, &buf, argv[i], strlen(argv[i]), i == 0);
+		if (redacted->words.set & REDACT_BASELINE)
+			redact_strip(&redacted->words, &buf, argv[i]);
+		else
+			redact_argument(&redacted->words, &buf, argv[i], strlen(argv[i]), i == 0);
 		to[i] = keep_buf(redacted, &buf);
 		if (!to[i])
 			return NULL;
@@ -203,25 +213,65 @@ static void finding_parts(struct redacted *redacted, const struct finding *from,
 	to->notes.at = notes;
 }
 
-static void findings(struct redacted *redacted, const struct analysis_result *from)
+static struct verdict_finding *findings(struct redacted *redacted, const struct analysis_result *from,
+					const struct verdict_finding *list, size_t count)
 {
-	struct verdict_finding *to = copy(redacted, from->findings, from->finding_count, sizeof *to);
+	struct verdict_finding *to = copy(redacted, list, count, sizeof *to);
 
-	redacted->result.findings = to;
-	for (size_t i = 0; to && i < from->finding_count; i++) {
-		const struct finding *old = from->findings[i].finding;
+	for (size_t i = 0; to && i < count; i++) {
+		const struct finding *old = list[i].finding;
 		struct finding *new = copy(redacted, old, 1, sizeof *new);
 
 		if (!new)
-			return;
+			break;
 		new->exe = path(redacted, old->exe);
 		new->what = prose(redacted, old->what);
 		new->where = names(redacted, old->where);
 		new->object = names(redacted, old->object);
 		finding_parts(redacted, old, new);
+		new->place = NULL;
+		to[i].costs = copy(redacted, list[i].costs, old->costs.used, sizeof *list[i].costs);
 		remedies(redacted, &to[i], old, new, from->facts.argv);
+		if ((redacted->words.set & REDACT_BASELINE) && !redacted->failed)
+			redact_strip_finding(&to[i], new);
 		to[i].finding = new;
 		to[i].library = path(redacted, to[i].library);
+	}
+	return to;
+}
+
+static struct suppress_entry *entry(struct redacted *redacted, const struct suppress_entry *from)
+{
+	struct suppress_entry *to = copy(redacted, from, 1, sizeof *to);
+
+	for (unsigned kind = 0; to && kind < SUPPRESS_KIND_COUNT; kind++) {
+		char **patterns =
+			copy(redacted, from->patterns[kind].at.at, from->patterns[kind].at.used, sizeof *patterns);
+
+		for (size_t i = 0; patterns && i < from->patterns[kind].at.used; i++)
+			patterns[i] = path(redacted, patterns[i]);
+		to->patterns[kind].at.at = patterns;
+	}
+	if (to) {
+		to->file = path(redacted, from->file);
+		to->reason = prose(redacted, from->reason);
+	}
+	return to;
+}
+
+/* Those that a finding names are those of the list. */
+static void suppressed(struct redacted *redacted, const struct analysis_result *from)
+{
+	struct verdict_suppression *to = copy(redacted, from->suppressions, from->suppression_count, sizeof *to);
+	struct verdict_finding *list = findings(redacted, from, from->suppressed, from->suppressed_count);
+
+	redacted->result.suppressions = to;
+	redacted->result.suppressed = list;
+	for (size_t i = 0; to && i < from->suppression_count; i++) {
+		to[i].entry = entry(redacted, from->suppressions[i].entry);
+		for (size_t k = 0; list && k < from->suppressed_count; k++)
+			if (from->suppressed[k].suppressed_by == from->suppressions[i].entry)
+				list[k].suppressed_by = to[i].entry;
 	}
 }
 
@@ -288,6 +338,18 @@ static void facts(struct redacted *redacted, const struct analysis_result *from)
 	redacted->result.filter = &redacted->filter;
 }
 
+/* A run that others are compared with: names and counts. */
+static void strip(struct redacted *redacted, const struct analysis_result *from)
+{
+	struct verdict_call *calls = copy(redacted, from->by_call, from->by_call_count, sizeof *calls);
+	struct verdict_region *regions = copy(redacted, from->regions, from->region_count, sizeof *regions);
+
+	redacted->result.by_call = calls;
+	redacted->result.regions = regions;
+	if (!redacted->failed)
+		redact_strip_result(&redacted->result);
+}
+
 struct redacted *redact_result(const struct analysis_result *result, unsigned set)
 {
 	struct redacted *redacted = calloc(1, sizeof *redacted);
@@ -299,8 +361,13 @@ struct redacted *redact_result(const struct analysis_result *result, unsigned se
 	/* It knows all names. */
 	redacted->result.model = NULL;
 	facts(redacted, result);
-	findings(redacted, result);
-	processes(redacted, result);
+	redacted->result.findings = findings(redacted, result, result->findings, result->finding_count);
+	if (set & REDACT_BASELINE) {
+		strip(redacted, result);
+	} else {
+		suppressed(redacted, result);
+		processes(redacted, result);
+	}
 	if (redacted->failed) {
 		redacted_free(redacted);
 		return NULL;

@@ -9,6 +9,8 @@
 #ifndef SYSCULL_REPORT_REDACT_H
 #define SYSCULL_REPORT_REDACT_H
 
+#include <limits.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "verdict/analysis.h"
@@ -16,6 +18,11 @@
 #define REDACT_ARGV 0x1u
 #define REDACT_PATHS 0x2u
 #define REDACT_USERS 0x4u
+/* No word of --redact: for a baseline, which is committed.  Names and counts
+ * in a fixed order; without processes, times, remedies, samples, notes,
+ * suppressions and what a check said, and of other texts without what
+ * redact_strip takes out. */
+#define REDACT_BASELINE 0x8u
 
 struct redacted;
 
@@ -31,6 +38,8 @@ void redacted_free(struct redacted *redacted);
 struct redact_words {
 	unsigned set;
 	const char *users[REDACT_USERS_MAX]; /* NULL-ended unless full */
+	const char *home; /* NULL unknown */
+	char host[HOST_NAME_MAX + 1]; /* "" unknown */
 };
 /* The users of this environment. */
 void redact_words_init(struct redact_words *words, unsigned set);
@@ -40,6 +49,11 @@ void redact_path(const struct redact_words *words, struct buf *buf, const char *
 void redact_argument(const struct redact_words *words, struct buf *buf, const char *word, size_t bytes, bool first);
 /* A text of ours with paths in it: in quotes, or with a slash. */
 void redact_prose(const struct redact_words *words, struct buf *buf, const char *text);
+/* Without homes, this machine's name, process ids and temporary names. */
+void redact_strip(const struct redact_words *words, struct buf *buf, const char *text);
+/* Of a copy: what is of one run, times and proof. */
+void redact_strip_finding(struct verdict_finding *verdict, struct finding *finding);
+void redact_strip_result(struct analysis_result *result);
 /* A text that is mostly names: of the words only those that we know stay. */
 void redact_names(const struct redact_words *words, struct buf *buf, const char *text);
 

@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "report/text-parts.h"
+#include "verdict/baseline.h"
 
 #define PREFIX "syscull: "
 #define INDENT 4
@@ -126,6 +127,29 @@ static void watched(struct text *text)
 	buf_done(&buf);
 }
 
+/* Where it was made says why counts may differ: when they do, or with -v. */
+static void baseline(struct text *text, const struct check *check)
+{
+	const struct baseline_report *baseline = check->baseline;
+	const struct baseline_changes *changes = &baseline->changes;
+	bool verbose = text->options->verbose;
+	struct buf buf = BUF_INIT;
+
+	for (size_t i = 0; i < changes->differences.used; i++)
+		(void)buf_printf(&buf, "%s%s", i ? "; " : "", changes->differences.at[i]);
+	if (buf.bytes > 0 && (changes->items.used > 0 || verbose))
+		line(text, TERM_PLAIN, PREFIX "the baseline was made elsewhere: %s", buf_text(&buf));
+	buf_clear(&buf);
+	(void)text_escape(&buf, baseline->file, strlen(baseline->file), '\0', text->term.tty.utf8);
+	if (verbose && baseline->read)
+		line(text, TERM_PLAIN, PREFIX "baseline %s: %zu new or grown, %" PRIu64 " gone or fewer%s",
+		     buf_text(&buf), changes->items.used, changes->fewer,
+		     changes->fewer > 0 && !baseline->written ? "; --prune-baseline takes these out" : "");
+	if (verbose && baseline->written)
+		line(text, TERM_PLAIN, PREFIX "baseline %s written", buf_text(&buf));
+	buf_done(&buf);
+}
+
 int text_check(FILE *out, const struct analysis_result *result, const struct report_options *options)
 {
 	struct text text = { .result = result, .options = options };
@@ -140,6 +164,8 @@ int text_check(FILE *out, const struct analysis_result *result, const struct rep
 		more(&text, check->more);
 	if (check->canary_count == 0)
 		not_exercised(&text, check);
+	if (check->baseline)
+		baseline(&text, check);
 	if (options->verbose) {
 		for (size_t i = 0; i < check->budget_count; i++)
 			if (check->budgets[i].state == BUDGET_OK || check->budgets[i].state == BUDGET_NOT_EXERCISED)

@@ -229,11 +229,37 @@ static void verbose_lines(struct text *text)
 		      text_ns((double)result->floor.enough_ns, enough));
 }
 
+/* A command that does not fit would not be one when it is cut or wrapped. */
+static void budget_line(struct text *text, unsigned column)
+{
+	const struct verdict_budget *budget = &text->result->next_budget;
+	struct buf line = BUF_INIT;
+	unsigned columns;
+
+	if (budget->what[0] && text->result->facts.argv) {
+		(void)buf_printf(&line, "syscull check --max %s=%" PRIu64 " -- ", budget->what, budget->limit);
+		command_words(text, &line, text->result->facts.argv);
+		columns = term_columns(&text->term, buf_text(&line));
+		if (column + 3 + columns <= text->term.width) {
+			term_put(&text->term, TERM_PLAIN, " | ");
+			term_put(&text->term, TERM_PLAIN, buf_text(&line));
+		} else if (TEXT_LABEL + columns <= text->term.width) {
+			term_end(&text->term);
+			term_to(&text->term, TEXT_LABEL);
+			term_put(&text->term, TERM_PLAIN, buf_text(&line));
+		}
+	}
+	buf_done(&line);
+}
+
 static void next_line(struct text *text)
 {
-	if (text->result->finding_count > 0)
-		text_labelled(text, "Next", TERM_PLAIN, "syscull explain %s",
-			      text->result->findings[0].finding->rule->id);
+	if (text->result->finding_count == 0)
+		return;
+	text_label(text, "Next");
+	term_printf(&text->term, TERM_PLAIN, "syscull explain %s", text->result->findings[0].finding->rule->id);
+	budget_line(text, text->term.column);
+	term_end(&text->term);
 }
 
 static int text_write(FILE *out, const struct analysis_result *result, const struct report_options *options)
@@ -249,6 +275,7 @@ static int text_write(FILE *out, const struct analysis_result *result, const str
 	head_line(&text);
 	time_line(&text);
 	waste_line(&text);
+	text_suppressed(&text);
 	text_findings(&text);
 	if (!options->quiet) {
 		term_end(&text.term);

@@ -79,6 +79,14 @@ struct baseline_changes {
  * at different things. */
 int baseline_compare(const struct baseline *baseline, const struct analysis_result *result,
 		     struct baseline_changes *ret, struct error *err);
+/* What a check says of its baseline; what reporters read. */
+struct baseline_report {
+	const char *file; /* as given */
+	bool read; /* false: it could not be used, or is not there yet */
+	bool written;
+	struct baseline_changes changes;
+};
+
 void baseline_changes_done(struct baseline_changes *changes);
 
 /*

@@ -31,6 +31,7 @@
 #define BUDGET_TOP 3
 
 struct analysis_result;
+struct baseline_report;
 
 enum budget_kind { BUDGET_MAX, BUDGET_MIN, BUDGET_CANARY };
 enum budget_measure { BUDGET_COUNT, BUDGET_PER_ITEM, BUDGET_FIXED };
@@ -183,6 +184,7 @@ struct check {
 	int command_status; /* as a shell has it: 128 + signal */
 	int exit_status; /* ours */
 	const char *more; /* the command that shows more, up to its "--"; printable; NULL none */
+	const struct baseline_report *baseline; /* NULL: none was given */
 };
 
 #define CHECK_INIT ((struct check){ 0 })

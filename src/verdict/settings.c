@@ -193,6 +193,11 @@ static const struct setting *find(const struct settings *settings, const struct 
 	return NULL;
 }
 
+bool settings_has(const struct settings *settings, const struct rule *rule, size_t limit)
+{
+	return find(settings, rule, limit);
+}
+
 uint64_t settings_limit(const struct settings *settings, const struct rule *rule, size_t limit)
 {
 	const struct setting *setting = find(settings, rule, limit);

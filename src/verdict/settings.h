@@ -45,6 +45,7 @@ int settings_set(struct settings *settings, const struct rule *rule, const char 
 const struct rule *settings_rule(const char *name, struct error *err);
 
 /* NULL settings are none. */
+bool settings_has(const struct settings *settings, const struct rule *rule, size_t limit);
 uint64_t settings_limit(const struct settings *settings, const struct rule *rule, size_t limit);
 /* That of the rule when it has one, else `all`. */
 struct analysis_floor settings_floor(const struct settings *settings, const struct rule *rule,
