@@ -142,6 +142,12 @@ struct verdict_region {
 	} top[VERDICT_REGION_TOP]; /* most time first */
 };
 
+/* "@xattr" and the limit: what would keep the first finding fixed. */
+struct verdict_budget {
+	char what[64]; /* "" none */
+	uint64_t limit;
+};
+
 struct analysis;
 
 int analysis_new(const struct analysis_spec *spec, struct analysis **ret, struct error *err);
@@ -215,6 +221,7 @@ struct analysis_result {
 	const struct tally *shown; /* whose rows by_call has: tally, or that of the calls let through */
 	struct verdict_processes by_process;
 	struct analysis_environment environment;
+	struct verdict_budget next_budget;
 	const struct check *check; /* what `check` says of it; NULL in a run */
 };
 const struct analysis_result *analysis_result(const struct analysis *analysis);

@@ -9,6 +9,7 @@
 #include "rules/merge.h"
 #include "verdict/analysis-state.h"
 #include "verdict/books.h"
+#include "verdict/budget-next.h"
 #include "verdict/judge.h"
 #include "verdict/upgrade.h"
 
@@ -336,5 +337,7 @@ int analysis_finish(struct analysis *analysis, const struct analysis_facts *fact
 	}
 	if (r == 0)
 		r = suppress_apply(result, analysis->suppressions);
+	if (r == 0)
+		budget_next(result, &result->next_budget);
 	return r < 0 ? error_errno(err, -r, "cannot judge the run") : 0;
 }

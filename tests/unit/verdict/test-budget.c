@@ -7,8 +7,7 @@
 
 #include "test.h"
 
-#include "engine/script/script.h"
-#include "verdict/analysis.h"
+#include "scripted.h"
 
 /* One check: budgets as "Mread=3", "mread=3", "cread>=3". */
 struct world {
@@ -28,35 +27,12 @@ static void add(struct world *world, const char *text)
 
 static void run(struct world *world, const char *script, uint64_t item)
 {
-	struct price_book *prices = price_book_new_fixed(NULL, 0, 1000);
-	struct analysis_spec spec = { .prices = prices, .budgets = &world->budgets };
-	struct engine_spec engine_spec = { 0 };
-	struct analysis_facts facts = { .engine = "script", .wall_ns = 100000000, .exit_known = true };
-	struct analysis *analysis = NULL;
-	struct engine *engine = NULL;
-	const struct event_head *head;
-	struct engine_stats stats;
 	struct error err = { 0 };
-	int r;
+	struct analysis *analysis;
 
 	assert_int_equal(budgets_ready(&world->budgets, &err), 0);
-	assert_int_equal(analysis_new(&spec, &analysis, &err), 0);
-	r = script_open(script, strlen(script), "script", &engine_spec, &engine, &err);
-	while (r == 0 && (r = engine_script.next(engine, &head, &err)) == ENGINE_RECORD)
-		r = analysis_feed(analysis, head);
-	if (r < 0)
-		fail_msg("%s", err.text);
-	engine_script.stats(engine, &stats);
-	facts.seen = stats.seen;
-	facts.delivered = stats.delivered;
-	facts.marks = stats.marks;
-	facts.children = stats.children;
-	facts.followed = stats.followed;
-	if (world->facts)
-		world->facts(&facts);
-	assert_int_equal(analysis_finish(analysis, &facts, &err), 0);
+	analysis = scripted(script, &world->budgets, world->facts);
 	assert_int_equal(budgets_take(&world->budgets, analysis_result(analysis), item), 0);
-	engine_script.stop(engine);
 	analysis_free(analysis);
 }
 
