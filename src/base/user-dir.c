@@ -192,19 +192,40 @@ void user_dir_close(struct user_dir *dir)
 	dir->fd = -1;
 }
 
-static int read_as_user(const struct user_dir *dir, const char *name, struct buf *buf, size_t most)
+static int open_file_as_user(const struct user_dir *dir, const char *name)
 {
 	/* O_NONBLOCK: a FIFO of that name must not hold us. */
-	AUTO_CLOSE int fd = openat(dir->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int fd = openat(dir->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	struct stat st;
+	int r;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0)
 		return -errno;
-	if (!S_ISREG(st.st_mode))
-		return -EINVAL;
-	if (st.st_uid != dir->uid || (st.st_mode & (S_IWGRP | S_IWOTH)))
-		return -EPERM;
-	return buf_read_fd(buf, fd, most);
+	r = fstat(fd, &st) < 0 ? -errno : 0;
+	if (r == 0 && !S_ISREG(st.st_mode))
+		r = -EINVAL;
+	if (r == 0 && (st.st_uid != dir->uid || (st.st_mode & (S_IWGRP | S_IWOTH))))
+		r = -EPERM;
+	if (r < 0) {
+		(void)close(fd);
+		return r;
+	}
+	return fd;
+}
+
+int user_dir_open_file(const struct user_dir *dir, const char *name)
+{
+	int fd = user_begin(dir) ? open_file_as_user(dir, name) : -EPERM;
+
+	user_end(dir);
+	return fd;
+}
+
+static int read_as_user(const struct user_dir *dir, const char *name, struct buf *buf, size_t most)
+{
+	AUTO_CLOSE int fd = open_file_as_user(dir, name);
+
+	return fd < 0 ? fd : buf_read_fd(buf, fd, most);
 }
 
 int user_dir_read(const struct user_dir *dir, const char *name, struct buf *buf, size_t most)
@@ -262,4 +283,70 @@ int user_dir_write(const struct user_dir *dir, const char *name, const void *dat
 
 	user_end(dir);
 	return r;
+}
+
+static int create_as_user(const struct user_dir *dir, struct user_file *file)
+{
+	file->fd = openat(dir->fd, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+	if (file->fd >= 0)
+		return 0;
+	/* EISDIR: a file system that does not know the flag; ENOENT: overlayfs before Linux 6.3 */
+	if (errno != EOPNOTSUPP && errno != EISDIR && errno != ENOENT && errno != EINVAL)
+		return -errno;
+	(void)snprintf(file->passing, sizeof file->passing, ".new.%ld", (long)getpid());
+	(void)unlinkat(dir->fd, file->passing, 0);
+	file->fd = openat(dir->fd, file->passing, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (file->fd < 0) {
+		file->passing[0] = '\0';
+		return -errno;
+	}
+	return 0;
+}
+
+int user_dir_create(const struct user_dir *dir, struct user_file *ret)
+{
+	int r;
+
+	*ret = USER_FILE_INIT;
+	r = user_begin(dir) ? create_as_user(dir, ret) : -EPERM;
+	user_end(dir);
+	return r;
+}
+
+static int commit_as_user(const struct user_dir *dir, struct user_file *file, const char *name)
+{
+	char own[40];
+
+	if (!file->passing[0]) {
+		/* A link cannot take the place of a file: first another name, then that one. */
+		(void)snprintf(file->passing, sizeof file->passing, ".new.%ld", (long)getpid());
+		(void)unlinkat(dir->fd, file->passing, 0);
+		(void)snprintf(own, sizeof own, "/proc/self/fd/%d", file->fd);
+		if (linkat(AT_FDCWD, own, dir->fd, file->passing, AT_SYMLINK_FOLLOW) < 0) {
+			file->passing[0] = '\0';
+			return -errno;
+		}
+	}
+	if (renameat(dir->fd, file->passing, dir->fd, name) < 0)
+		return -errno;
+	file->passing[0] = '\0';
+	return 0;
+}
+
+int user_dir_commit(const struct user_dir *dir, struct user_file *file, const char *name)
+{
+	int r = user_begin(dir) ? commit_as_user(dir, file, name) : -EPERM;
+
+	user_end(dir);
+	return r;
+}
+
+void user_file_close(const struct user_dir *dir, struct user_file *file)
+{
+	if (file->passing[0] && user_begin(dir))
+		(void)unlinkat(dir->fd, file->passing, 0);
+	user_end(dir);
+	if (file->fd >= 0)
+		(void)close(file->fd);
+	*file = USER_FILE_INIT;
 }

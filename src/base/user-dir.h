@@ -35,4 +35,23 @@ int user_dir_read(const struct user_dir *dir, const char *name, struct buf *buf,
 /* 0600; the old file or the new one is there at any moment, never half of one. */
 int user_dir_write(const struct user_dir *dir, const char *name, const void *data, size_t bytes);
 
+/*
+ * The same for what is too much for the memory: an open file, 0600, that has
+ * no name until user_dir_commit and is gone without it (where the file system
+ * cannot do that it has a passing one).
+ */
+struct user_file {
+	int fd; /* -1: none */
+	char passing[64]; /* "": no name yet */
+};
+#define USER_FILE_INIT ((struct user_file){ .fd = -1 })
+
+int user_dir_create(const struct user_dir *dir, struct user_file *ret);
+/* Gives it its name in place of what had it; fd stays open. */
+int user_dir_commit(const struct user_dir *dir, struct user_file *file, const char *name);
+/* Closes it; without a commit before it is gone. */
+void user_file_close(const struct user_dir *dir, struct user_file *file);
+/* A regular file of the user that nobody else may write, for reading. */
+int user_dir_open_file(const struct user_dir *dir, const char *name);
+
 #endif

@@ -51,7 +51,7 @@ static int open_beside(struct output *output, mode_t mode, struct error *err)
 			return open_plain(output, O_TRUNC, err);
 		return error_errno(err, code, "%s", output->path);
 	}
-	(void)fchmod(fd, mode ? mode & 07777 : 0666 & ~mask);
+	(void)fchmod(fd, output->private ? 0600 : mode ? mode & 07777 : 0666 & ~mask);
 	output->stream = fdopen(fd, "w");
 	if (!output->stream) {
 		(void)close(fd);

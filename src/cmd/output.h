@@ -8,6 +8,7 @@
 #ifndef SYSCULL_CMD_OUTPUT_H
 #define SYSCULL_CMD_OUTPUT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -15,6 +16,7 @@
 struct output {
 	FILE *stream; /* NULL: stderr */
 	char *path, *temporary; /* temporary NULL: no renaming */
+	bool private; /* set before opening: for its owner alone, whatever the umask and the file before */
 };
 
 #define OUTPUT_INIT ((struct output){ 0 })

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "cmd/cmd.h"
 #include "cmd/host.h"
+#include "cmd/keep.h"
 #include "cmd/signals.h"
 
 #define PROGRESS_AFTER_NS UINT64_C(1000000000)
@@ -81,19 +82,14 @@ static void add_warnings(uint32_t met, struct analysis_facts *facts)
 	facts->warnings[used] = NULL;
 }
 
-static void fill_facts(struct watch *watch, const struct engine_ops *ops, const struct engine_stats *stats)
+void watch_books(const struct engine_stats *stats, const struct engine_exit *end,
+		 char reason[static WATCH_REASON_BYTES], struct analysis_facts *ret_facts)
 {
-	struct analysis_facts *facts = &watch->facts;
+	struct analysis_facts *facts = ret_facts;
 
-	facts->engine = ops->name;
-	facts->engine_why = watch->why;
-	facts->argv = watch->argv;
-	facts->pids = watch->pids;
-	facts->pid_count = watch->pid_count;
-	facts->host = host_of_this();
-	facts->exit_known = watch->end.known;
-	facts->exit_status = watch->end.status;
-	facts->exit_signal = watch->end.signal;
+	facts->exit_known = end->known;
+	facts->exit_status = end->status;
+	facts->exit_signal = end->signal;
 	facts->wall_ns = stats->wall_ns;
 	facts->seen = stats->seen;
 	facts->delivered = stats->delivered;
@@ -108,18 +104,31 @@ static void fill_facts(struct watch *watch, const struct engine_ops *ops, const 
 	facts->pinned = stats->pinned;
 	facts->aborted = stats->aborted;
 	if (stats->aborted) {
-		(void)snprintf(watch->abort_reason, sizeof watch->abort_reason, "%s", stats->abort_reason);
-		facts->abort_reason = watch->abort_reason;
-	}
-	if (stats->scoped) {
-		(void)engine_scope_names(&stats->scope, watch->scope_names);
-		facts->scope = watch->scope_names;
+		(void)snprintf(reason, WATCH_REASON_BYTES, "%s", stats->abort_reason);
+		facts->abort_reason = reason;
 	}
 	facts->io_uring = stats->met & ENGINE_MET_IO_URING;
 	facts->foreign_calls = stats->met & ENGINE_MET_COMPAT;
 	facts->other_tracer = stats->met & ENGINE_MET_TRACER;
 	facts->refused_unseen = stats->met & ENGINE_MET_FILTER;
 	add_warnings(stats->met, facts);
+}
+
+static void fill_facts(struct watch *watch, const struct engine_ops *ops, const struct engine_stats *stats)
+{
+	struct analysis_facts *facts = &watch->facts;
+
+	facts->engine = ops->name;
+	facts->engine_why = watch->why;
+	facts->argv = watch->argv;
+	facts->pids = watch->pids;
+	facts->pid_count = watch->pid_count;
+	facts->host = host_of_this();
+	watch_books(stats, &watch->end, watch->abort_reason, facts);
+	if (stats->scoped) {
+		(void)engine_scope_names(&stats->scope, watch->scope_names);
+		facts->scope = watch->scope_names;
+	}
 }
 
 /* While attached stderr is ours alone; a command that we launched writes to
@@ -173,7 +182,9 @@ static int pump(const struct watch *watch, const struct engine_ops *ops, struct 
 			continue;
 		if (r <= 0)
 			break;
-		r = analysis_feed(analysis, record);
+		if (watch->keep)
+			keep_record(watch->keep, record);
+		r = watch->only_keep ? 0 : analysis_feed(analysis, record);
 		if (r < 0 && r != -ENOMEM) {
 			r = error_errno(err, -r, "analysing");
 			break;
@@ -190,6 +201,24 @@ static void prepare_child(void *data)
 	signals_restore_child(NULL);
 	if (watch->prepare && watch->prepare(watch->prepare_data) < 0)
 		_exit(EXIT_OURS);
+}
+
+static void begin_keep(const struct watch *watch, const struct engine_ops *ops, const struct engine_spec *spec)
+{
+	struct analysis_host host = host_of_this();
+
+	keep_begin(watch->keep, &(struct trace_start){ .version = SYSCULL_VERSION,
+						       .kernel = host.kernel,
+						       .arch = host.arch,
+						       .libc = host.libc,
+						       .cpus = host.cpus,
+						       .engine = ops->name,
+						       .engine_why = watch->why,
+						       .argv = watch->argv,
+						       .pids = watch->pids,
+						       .pid_count = watch->pid_count,
+						       .items = spec->items,
+						       .env_names = spec->env_names });
 }
 
 int watch_run(struct watch *watch, struct analysis *analysis, struct error *err)
@@ -224,11 +253,15 @@ int watch_run(struct watch *watch, struct analysis *analysis, struct error *err)
 	watch->started = true;
 	/* With a scope the engine works in another process. */
 	ops = engine->ops;
+	if (watch->keep)
+		begin_keep(watch, ops, &spec);
 	if (pump(watch, ops, engine, analysis, &late) < 0)
 		log_error(&late);
 	ops->stats(engine, &stats);
 	ops->exit_of(engine, &watch->end);
 	fill_facts(watch, ops, &stats);
+	if (watch->keep)
+		keep_end(watch->keep, &stats, &watch->end);
 	ops->stop(engine);
 	return 0;
 }

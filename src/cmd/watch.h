@@ -10,6 +10,10 @@
 #include "engine/engine.h"
 #include "verdict/analysis.h"
 
+struct keep;
+
+#define WATCH_REASON_BYTES 128
+
 struct watch {
 	/* What to watch. */
 	char *const *argv; /* NULL: attach to pids */
@@ -24,6 +28,8 @@ struct watch {
 	 * alone on a launched command. */
 	const struct engine_scope *scope;
 	bool progress; /* one line on stderr while attached */
+	struct keep *keep; /* where the records are kept too; NULL: nowhere */
+	bool only_keep; /* the analysis says what to watch and is fed nothing */
 	/* In the child that becomes the command, last thing; async-signal-safe,
 	 * negative to give it up (status 125).  NULL: nothing. */
 	int (*prepare)(void *data);
@@ -34,9 +40,14 @@ struct watch {
 	struct engine_exit end;
 	bool started; /* the command ran */
 	char why[160]; /* of the engine; facts point here */
-	char abort_reason[128];
+	char abort_reason[WATCH_REASON_BYTES];
 	const char *scope_names[CALL_COUNT + 1]; /* facts point here */
 };
+
+/* What an engine's books and end say, and what was met on the way; reason
+ * gets why it let go early, and facts point there. */
+void watch_books(const struct engine_stats *stats, const struct engine_exit *end,
+		 char reason[static WATCH_REASON_BYTES], struct analysis_facts *ret_facts);
 
 /* Fails before anything is started when the engine is unknown. */
 int watch_check(const struct watch *watch, struct error *err);

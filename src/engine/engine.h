@@ -64,6 +64,8 @@ struct engine_spec {
 	void (*prepare_child)(void *data);
 	void *prepare_data;
 	const char *script; /* script engine: the file */
+	const char *file; /* engines that read one: its name */
+	const int *file_fd; /* … it is open already; NULL: opened by its name */
 };
 
 /* The books: everything here is counted apart from delivery. */
@@ -164,7 +166,7 @@ struct engine {
 	const struct engine_ops *ops;
 };
 
-extern const struct engine_ops engine_ptrace, engine_script;
+extern const struct engine_ops engine_ptrace, engine_script, engine_trace;
 
 /* NULL-ended, best first. */
 extern const struct engine_ops *const engine_list[];

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/keep.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define VARIABLE "XDG_STATE_HOME"
+#define FALLBACK ".local/state"
+#define LAST "last.trace"
+
+int keep_open_last(struct keep *keep)
+{
+	int r;
+
+	*keep = KEEP_INIT;
+	r = user_dir_open(&keep->dir, VARIABLE, FALLBACK, true);
+	if (r < 0)
+		return r;
+	r = user_dir_create(&keep->dir, &keep->file);
+	if (r < 0) {
+		user_dir_close(&keep->dir);
+		return r;
+	}
+	keep->fd = keep->file.fd;
+	keep->most_bytes = KEEP_LAST_BYTES;
+	return 0;
+}
+
+int keep_open_file(struct keep *keep, const char *path, struct error *err)
+{
+	int r;
+
+	*keep = KEEP_INIT;
+	keep->output.private = true;
+	if (strcmp(path, "-") == 0)
+		return error_set(err, EINVAL, "-o -: a trace is no text for stderr; give a file, or fd:N");
+	r = output_open(&keep->output, path, err);
+	if (r < 0)
+		return r;
+	keep->fd = output_fd(&keep->output);
+	return 0;
+}
+
+void keep_begin(struct keep *keep, const struct trace_start *start)
+{
+	int r;
+
+	if (keep->fd < 0)
+		return;
+	r = trace_writer_new(keep->fd, keep->most_bytes, start, &keep->writer);
+	if (r < 0)
+		keep->failed = r;
+}
+
+void keep_record(struct keep *keep, const struct event_head *record)
+{
+	/* Counted there, told in the end. */
+	if (keep->writer)
+		(void)trace_write(keep->writer, record);
+}
+
+void keep_end(struct keep *keep, const struct engine_stats *stats, const struct engine_exit *end)
+{
+	struct trace_end last;
+	int r;
+
+	if (!keep->writer)
+		return;
+	trace_end_of(stats, end, &last);
+	r = trace_writer_end(keep->writer, &last);
+	if (r < 0)
+		keep->failed = r;
+}
+
+static int too_large(const struct keep *keep, struct error *err)
+{
+	return error_set(err, EFBIG,
+			 "the kept trace is not the whole run: at most %u MiB are kept (--no-keep, or record -o FILE)",
+			 (unsigned)(keep->most_bytes >> 20));
+}
+
+int keep_close(struct keep *keep, struct error *err)
+{
+	int r = keep->failed == -EFBIG ? 0 : keep->failed;
+
+	/* Never started: nothing is kept, and the last one stays. */
+	if (!keep->writer && keep->failed == 0) {
+		keep_discard(keep);
+		return 0;
+	}
+	if (keep->file.fd >= 0) {
+		if (r == 0)
+			r = user_dir_commit(&keep->dir, &keep->file, LAST);
+		if (r < 0)
+			r = error_errno(err, -r, "the trace of this run could not be kept");
+	} else if (keep->output.path) {
+		if (r < 0)
+			r = error_errno(err, -r, "%s: the trace could not be written", keep->output.path);
+		else
+			r = output_close(&keep->output, err);
+	}
+	if (r == 0 && keep->failed == -EFBIG)
+		r = too_large(keep, err);
+	keep_discard(keep);
+	return r;
+}
+
+void keep_discard(struct keep *keep)
+{
+	trace_writer_free(keep->writer);
+	keep->writer = NULL;
+	user_file_close(&keep->dir, &keep->file);
+	user_dir_close(&keep->dir);
+	output_discard(&keep->output);
+	keep->fd = -1;
+}
+
+int keep_last(struct error *err)
+{
+	struct user_dir dir;
+	int fd = user_dir_open(&dir, VARIABLE, FALLBACK, false);
+
+	if (fd == 0) {
+		fd = user_dir_open_file(&dir, LAST);
+		user_dir_close(&dir);
+	}
+	if (fd == -ENOENT)
+		return error_set(err, ENOENT,
+				 "no run was kept yet; give a FILE, or run something: syscull record -- COMMAND");
+	if (fd < 0)
+		return error_errno(err, -fd, "the kept run in $" VARIABLE "/syscull (~/" FALLBACK "/syscull)");
+	return fd;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A run that was recorded before: an engine that reads its file, and all that
+ * is known of it, for the subcommands that work offline.
+ */
+#ifndef SYSCULL_CMD_REPLAY_H
+#define SYSCULL_CMD_REPLAY_H
+
+#include "cmd/watch.h"
+
+struct replay {
+	struct engine *engine;
+	char *name; /* of the file, for messages */
+	int fd; /* of the kept run; -1 */
+	struct analysis_facts facts; /* filled by replay_feed */
+	struct engine_exit end;
+	char abort_reason[WATCH_REASON_BYTES];
+	char engine_why[160];
+	char host_note[200]; /* it was recorded elsewhere */
+};
+
+#define REPLAY_INIT ((struct replay){ .fd = -1 })
+
+/* path NULL: the last run that was kept.  Negative errno with err. */
+int replay_open(struct replay *replay, const char *path, struct error *err);
+/* The same once more from the beginning; not of a pipe. */
+int replay_again(struct replay *replay, struct error *err);
+/* All records to the function, until it returns something else than 0; then the facts.
+ * What is not whole of the file is told in one line. */
+int replay_feed(struct replay *replay, int (*take)(void *data, const struct event_head *record), void *data,
+		struct error *err);
+/* What -v tells of the first word of the command, for %n; NULL attached. */
+const char *replay_command(const struct replay *replay);
+void replay_close(struct replay *replay);
+
+#endif

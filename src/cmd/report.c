@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * syscull report: analyses a run that was recorded before.  Works offline:
+ * stdout is ours.  0 nothing worth fixing, 1 findings, 2 trouble.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "cmd/cmd.h"
+#include "cmd/replay.h"
+#include "cmd/view.h"
+
+#define EXIT_FINDINGS 1
+#define EXIT_TROUBLE 2
+
+static const struct opt report_options[] = {
+	{ 'e', "trace", "EXPR", "look at these calls only: names, %classes, @families, !not" },
+	{ 'o', "output", "FILE", "write the report to FILE instead of stdout" },
+	{ 'P', "path", "PATH", "look at calls on PATH only (repeatable)" },
+	{ 'q', "quiet", NULL, "print nothing unless there is something worth fixing" },
+	{ 'v', "verbose", NULL, "all findings in full, all calls" },
+	{ VIEW_BY, "by", "WHAT", "region: a table of what was called between marks" },
+	{ VIEW_COLOR, "color", "WHEN", "auto, always or never" },
+	{ VIEW_FAILED, "failed", NULL, "look at failed calls only" },
+	{ VIEW_FLOOR, "floor", "SHARE,TIME", "worth fixing is what saves both (1%,100us), or 100ms as a third" },
+	{ VIEW_FORMAT, "format", "FORMAT", "text or json, or FORMAT=FILE (repeatable)" },
+	{ VIEW_REDACT, "redact", "LIST", "hash what LIST names: argv, paths, users" },
+	{ 'h', "help", NULL, "this text" },
+	{ 0, NULL, NULL, NULL },
+};
+
+struct report_settings {
+	struct view view;
+	bool help;
+};
+
+static int set_option(void *data, int letter, const char *value, struct error *err)
+{
+	struct report_settings *s = data;
+
+	if (letter == 'h') {
+		s->help = true;
+		return 0;
+	}
+	return view_option(&s->view, letter, value, err);
+}
+
+static int feed(void *data, const struct event_head *record)
+{
+	int r = analysis_feed(data, record);
+
+	/* What does not fit is known in part and counted. */
+	return r == -ENOMEM ? 0 : r;
+}
+
+static unsigned worth_fixing(const struct analysis_result *result)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < result->finding_count; i++)
+		count += result->findings[i].worth && !result->findings[i].suppressed_by;
+	return count;
+}
+
+static int report(struct report_settings *s, const char *path)
+{
+	struct replay replay = REPLAY_INIT;
+	struct analysis *analysis = NULL;
+	struct error err = { 0 };
+	int status = EXIT_TROUBLE;
+	int r = replay_open(&replay, path, &err);
+
+	if (r == 0) {
+		const char *command = replay_command(&replay);
+
+		r = formats_open(&s->view.formats, s->view.output ? s->view.output : "fd:1", false,
+				 command ? rule_base_name(command) : NULL, &err);
+	}
+	if (r == 0)
+		r = view_analysis(&s->view, &analysis, &err);
+	if (r == 0)
+		r = replay_feed(&replay, feed, analysis, &err);
+	if (r == 0)
+		r = view_finish(&s->view, analysis, &replay.facts, &err);
+	if (r == 0)
+		status = worth_fixing(analysis_result(analysis)) > 0 ? EXIT_FINDINGS : 0;
+	if (r < 0 && err.code == 0)
+		(void)error_errno(&err, -r, "analysing");
+	if (err.code != 0)
+		log_error(&err);
+	analysis_free(analysis);
+	replay_close(&replay);
+	return status;
+}
+
+static int report_main(const struct command *command, int argc, char **argv)
+{
+	struct report_settings s = { 0 };
+	struct error err = { 0 };
+	int first, status = EXIT_TROUBLE;
+
+	if (opt_parse(argc, argv, command->options, set_option, &s, &first, &err) < 0) {
+		log_error(&err);
+	} else if (s.help) {
+		command_print_help(command);
+		status = command_finish();
+	} else if (argc - first > 1) {
+		log_line("report takes one FILE; there are %d", argc - first);
+	} else {
+		status = report(&s, first < argc ? argv[first] : NULL);
+	}
+	view_done(&s.view);
+	return status;
+}
+
+const struct command command_report = {
+	.name = "report",
+	.usage = "report [options] [FILE]",
+	.help = "analyse a recorded run again; without FILE the last one",
+	.options = report_options,
+	.main = report_main,
+};

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmd/view.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+
+int view_option(struct view *view, int letter, const char *value, struct error *err)
+{
+	struct error why = { 0 };
+	int when = 0, r;
+
+	switch (letter) {
+	case 'e':
+		return filter_add_calls(&view->filter, value, err);
+	case 'P':
+		return filter_add_path(&view->filter, value, err);
+	case 'o':
+		view->output = value;
+		return 0;
+	case 'q':
+		view->quiet = true;
+		return 0;
+	case 'v':
+		view->verbose = true;
+		return 0;
+	case VIEW_BY:
+		if (strcmp(value, "region") != 0)
+			return error_set(err, EINVAL, "--by wants region, not '%s'", value);
+		view->by_region = true;
+		return 0;
+	case VIEW_COLOR:
+		r = command_when("--color", value, &when, err);
+		view->color = (enum tty_color)when;
+		return r;
+	case VIEW_FAILED:
+		return filter_set_failed(&view->filter, err);
+	case VIEW_FLOOR:
+		if (judge_floor_parse(value, &view->floor, &why) < 0)
+			return error_set(err, EINVAL, "--floor: %s", why.text);
+		return 0;
+	case VIEW_FORMAT:
+		return formats_add(&view->formats, value, err);
+	case VIEW_REDACT:
+		return redact_parse(value, &view->formats.redact, err);
+	default:
+		return 1;
+	}
+}
+
+int view_analysis(const struct view *view, struct analysis **ret, struct error *err)
+{
+	return analysis_new(
+		&(struct analysis_spec){ .filter = &view->filter,
+					 .floor = view->floor,
+					 .prices = price_book_new_kept(),
+					 .packages = package_book_new(PACKAGE_DATABASE, package_system_merged()) },
+		ret, err);
+}
+
+/* What the report leaves out. */
+static void add_selection(struct view *view, struct analysis_facts *facts)
+{
+	const struct filter *filter = &view->filter;
+	size_t used = 0;
+
+	if (!filter_active(filter))
+		return;
+	(void)buf_puts(&view->selection, "calls and findings are narrowed by");
+	for (size_t i = 0; i < filter->said.used; i++)
+		(void)buf_printf(&view->selection, "%s %s", i ? "," : "", filter->said.at[i]);
+	while (facts->warnings[used])
+		used++;
+	if (used + 1 < sizeof facts->warnings / sizeof facts->warnings[0])
+		facts->warnings[used] = buf_text(&view->selection);
+}
+
+int view_finish(struct view *view, struct analysis *analysis, struct analysis_facts *facts, struct error *err)
+{
+	struct report_options options = { .verbose = view->verbose,
+					  .quiet = view->quiet,
+					  .by_region = view->by_region };
+	int r;
+
+	add_selection(view, facts);
+	r = analysis_finish(analysis, facts, err);
+	if (r == 0)
+		r = formats_write(&view->formats, analysis_result(analysis), &options, view->color, err);
+	/* What cannot be kept is measured again. */
+	(void)price_book_save(analysis_result(analysis)->prices);
+	return r;
+}
+
+void view_done(struct view *view)
+{
+	formats_discard(&view->formats);
+	filter_done(&view->filter);
+	buf_done(&view->selection);
+}

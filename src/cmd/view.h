@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What a report shows and how: the options that subcommands with a report
+ * have in common, and the report itself from a finished analysis.
+ */
+#ifndef SYSCULL_CMD_VIEW_H
+#define SYSCULL_CMD_VIEW_H
+
+#include "cmd/formats.h"
+#include "verdict/analysis.h"
+#include "verdict/judge.h"
+
+struct view {
+	const char *output; /* -o */
+	bool by_region, quiet, verbose;
+	enum tty_color color;
+	struct formats formats;
+	struct filter filter;
+	struct analysis_floor floor;
+	struct buf selection; /* facts point there */
+};
+
+/* Letters of the options without one, for a subcommand's table. */
+enum { VIEW_BY = 512, VIEW_COLOR, VIEW_FAILED, VIEW_FLOOR, VIEW_FORMAT, VIEW_REDACT };
+
+/* Takes -e -o -P -q -v and those above: 0 or negative with err; 1 when it is another one. */
+int view_option(struct view *view, int letter, const char *value, struct error *err);
+/* An analysis with all rules for it. */
+int view_analysis(const struct view *view, struct analysis **ret, struct error *err);
+/* Ends the analysis, says what the filter leaves out, writes the reports. */
+int view_finish(struct view *view, struct analysis *analysis, struct analysis_facts *facts, struct error *err);
+void view_done(struct view *view);
+
+#endif
