@@ -64,7 +64,9 @@ struct engine_spec {
 	void (*prepare_child)(void *data);
 	void *prepare_data;
 	const char *script; /* script engine: the file */
+	uint64_t ring_bytes; /* bpf engine: of its buffer, a power of two and whole pages; 0 the default */
 	const char *file; /* engines that read one: its name */
+	const char *cwd; /* strace-log engine: where relative names begin; NULL not known */
 	const int *file_fd; /* … it is open already; NULL: opened by its name */
 };
 
@@ -166,7 +168,7 @@ struct engine {
 	const struct engine_ops *ops;
 };
 
-extern const struct engine_ops engine_ptrace, engine_script, engine_trace;
+extern const struct engine_ops engine_bpf, engine_ptrace, engine_script, engine_strace_log, engine_trace;
 
 /* NULL-ended, best first. */
 extern const struct engine_ops *const engine_list[];

@@ -179,6 +179,7 @@ int model_feed(struct model *model, const struct event_head *head, struct model_
 		break;
 	case EVENT_CALL:
 	case EVENT_CLOCK:
+	case EVENT_FLOOR:
 		break;
 	}
 	return 0;

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the files of the bpf engine share, on our side of the kernel.  load.c
+ * brings the programs in, with fields.c (where the kernel's fields are) and
+ * plan.c (what to copy); launch.c and attach.c begin; ring.c takes what comes;
+ * cook.c, exec.c and images.c make of it what the kernel could not; books.c adds
+ * up; probe.c says what works here and why not.  kernel.bpf.c is the other side.
+ */
+#ifndef SYSCULL_ENGINE_BPF_BPF_H
+#define SYSCULL_ENGINE_BPF_BPF_H
+
+#include "base/buf.h"
+#include "base/map.h"
+#include "engine/bpf/shared.h"
+#include "engine/engine.h"
+#include "engine/tell.h"
+
+struct kernel_bpf;
+
+/* The reader's side of the ring. */
+struct ring {
+	int fd;
+	size_t bytes;
+	uint64_t *consumer; /* what the kernel may use again, in a page of its own */
+	const uint64_t *producer;
+	const char *data; /* twice the ring: no record is ever in two pieces */
+	void *pages; /* of producer and data */
+	uint64_t taken; /* read so far */
+	uint64_t given_back;
+	uint64_t seen; /* producer as looked at last */
+};
+
+int ring_open(struct ring *ring, int fd, size_t bytes);
+void ring_close(struct ring *ring);
+/* The next record, valid until the next call; NULL none.  *ret_dry: looked
+ * for new ones at the kernel's. */
+const void *ring_next(struct ring *ring, bool *ret_dry);
+/* Is there something? */
+bool ring_waits(const struct ring *ring);
+
+/* The programs in the kernel, and what we share with them. */
+struct loaded {
+	struct kernel_bpf *skel;
+	struct kern_live *live;
+	struct kern_books *books; /* one for each CPU */
+	size_t books_bytes; /* of the mapping */
+	uint32_t cpus;
+	struct ring ring;
+	bool attached;
+};
+
+struct load_spec {
+	uint64_t items;
+	uint64_t ring_bytes;
+	uint32_t task_limit;
+};
+
+/* What for tests can be made to fail: SYSCULL_TEST_BPF="storage=5,lost=2". */
+struct load_faults {
+	uint32_t storage; /* every so many storages cannot be had */
+	uint32_t lost; /* keys in the table of lost calls */
+	uint32_t awaited; /* children that are waited for at a time */
+};
+
+int load_open(struct loaded *ret, const struct load_spec *spec, struct error *err);
+int load_attach(struct loaded *loaded, struct error *err);
+/* No program runs any more when it returns. */
+void load_detach(struct loaded *loaded, bool wait);
+void load_close(struct loaded *loaded);
+/* The task is followed from now on. */
+int load_arm(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags);
+/* Programs that did not run because one of ours was running there. */
+uint64_t load_misses(const struct loaded *loaded);
+
+/* fields.c: 0, or -ENOENT with the name of what this kernel lacks. */
+int fields_find(struct kern_offsets *ret, const char **ret_missing);
+
+/* plan.c */
+void plan_make(struct kern_plan plans[static KERN_NRS], uint64_t items);
+
+/* images.c: tells of the executable mappings that an exec has made. */
+struct images {
+	struct map by_file; /* hash of dev, ino, … → struct image * */
+	uint64_t vdso_bytes;
+	bool vsyscall, looked;
+};
+struct exec_auxv {
+	uint64_t base, phdr, entry, vdso, execfn;
+	bool secure, compat;
+};
+void exec_files_init(struct images *images);
+void exec_files_done(struct images *images);
+/* What of our own is known of a task. */
+struct follow {
+	uint32_t tid, pid, parent;
+	uint64_t mounts_ino; /* its mount namespace as told of last; 0 not known */
+	char *filename; /* of the execve that has just succeeded */
+};
+
+struct engine_bpf {
+	struct engine engine;
+	struct engine_stats stats;
+	struct engine_exit exit;
+	struct loaded loaded;
+	struct map tasks; /* tid → struct follow */
+	struct images images;
+	uint64_t items;
+	const char *const *env_names;
+	pid_t root; /* 0 when attached */
+	int root_fd; /* a pidfd; -1 */
+	bool root_ended, letting_go, finished, started;
+	uint64_t begin_ns, end_ns;
+	uint64_t lost_told; /* lost calls that EVENT_LOST has told of */
+	uint64_t quiet_ns; /* how long nothing has come */
+	double gap_ns, late_gap_ns; /* our own part of a stretch between calls */
+	struct buf out; /* records ready to be taken */
+	size_t out_taken;
+	struct buf record; /* the one being built */
+	struct buf files; /* contents of /proc files */
+	struct buf env; /* of the exec whose record comes next */
+	uint32_t env_tid;
+	bool env_cut;
+	struct buf fds; /* records of descriptors that the command begins with */
+	uint8_t marks[KERN_NRS]; /* NR_…: what is to be looked at in a call */
+};
+
+#define NR_CAN_MARK 0x01
+#define NR_MOUNTS 0x02
+#define NR_EXECS 0x04
+#define NR_NOTED 0x08 /* blind spots */
+
+/* bpf.c: closes the record being built and queues it. */
+struct event_head *bpf_emit(struct engine_bpf *e);
+struct teller bpf_teller(struct engine_bpf *e);
+struct follow *follow_find(struct engine_bpf *e, uint32_t tid);
+struct follow *follow_add(struct engine_bpf *e, uint32_t tid, uint32_t pid, uint32_t parent);
+void follow_remove(struct engine_bpf *e, uint32_t tid);
+
+/* cook.c: 1 when there is a record in the queue or *ret is one; 0 when the
+ * record was ours alone. */
+int cook(struct engine_bpf *e, const struct event_head *raw, const struct event_head **ret);
+void cook_init(struct engine_bpf *e);
+/* Tells of a task's mounts, wherever they can be read. */
+void cook_mounts(struct engine_bpf *e, struct follow *task);
+
+/* exec.c */
+void exec_environment(struct engine_bpf *e, const struct kern_env *part);
+void exec_tell(struct engine_bpf *e, const struct kern_exec *exec);
+
+/* images.c */
+void exec_files_tell(struct engine_bpf *e, const struct event_head *exec, const char *path, uint64_t ino,
+		     const struct exec_auxv *auxv);
+
+/* launch.c, attach.c */
+int bpf_launch(struct engine_bpf *e, const struct engine_spec *spec, struct error *err);
+int bpf_attach(struct engine_bpf *e, const struct engine_spec *spec, struct error *err);
+
+/* calibrate.c: what is ours in the times that are measured.  The child's side
+ * makes the calls; ours takes their records out of the ring. */
+void calibrate_calls(void);
+int calibrate_take(struct engine_bpf *e, struct error *err);
+/* For processes that are attached to: a child of ours makes the calls. */
+int calibrate_child(struct engine_bpf *e, struct error *err);
+
+/* books.c */
+void books_stats(const struct engine_bpf *e, struct engine_stats *ret);
+uint64_t books_lost(const struct loaded *loaded);
+
+/* probe.c */
+void probe_bpf(struct engine_probe *ret);
+/* Why programs cannot be loaded here, and what to change. */
+void refusal_bpf(int code, char *ret_why, size_t why_room, char *ret_fix, size_t fix_room);
+
+#endif

@@ -1,0 +1,1258 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The kernel's side: five raw tracepoints that fill a record at the enter of
+ * a call and emit it once at its exit.  Raw tracepoints without relocations
+ * load in a millisecond because nobody has to parse the kernel's type
+ * information; the few fields that are read have their offsets in `at`.
+ * Everything that may fail is counted, nothing here waits.
+ */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "engine/bpf/shared.h"
+
+char licence[] SEC("license") = "Dual BSD/GPL";
+
+const volatile struct kern_settings settings;
+const volatile struct kern_offsets at;
+const volatile struct kern_plan plans[KERN_NRS];
+struct kern_live live;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct kern_task);
+} tasks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct kern_books);
+} books SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, uint32_t);
+	__type(value, struct kern_scratch);
+} scratches SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KERN_AWAITED_MAX);
+	__type(key, uint32_t);
+	__type(value, struct kern_awaited);
+} awaited SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, KERN_LOST_KEYS);
+	__type(key, struct kern_lost_key);
+	__type(value, struct kern_lost);
+} lost SEC(".maps");
+
+/* The programs that are called by others. */
+enum { CHAIN_ITEMS, CHAIN_ENVIRONMENT, CHAIN_IMAGE, CHAIN_NAMES, CHAIN_COUNT };
+int on_items(struct bpf_raw_tracepoint_args *ctx);
+int on_environment(struct bpf_raw_tracepoint_args *ctx);
+int on_image(struct bpf_raw_tracepoint_args *ctx);
+int on_names(struct bpf_raw_tracepoint_args *ctx);
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, CHAIN_COUNT);
+	__uint(key_size, sizeof(uint32_t));
+	__array(values, int(void *));
+} chain SEC(".maps") = {
+	.values = {
+		[CHAIN_ITEMS] = (void *)&on_items,
+		[CHAIN_ENVIRONMENT] = (void *)&on_environment,
+		[CHAIN_IMAGE] = (void *)&on_image,
+		[CHAIN_NAMES] = (void *)&on_names,
+	},
+};
+
+/* What the two kinds of machine differ in. */
+#if defined SYSCULL_BPF_X86_64
+struct registers {
+	uint64_t r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
+};
+#define ARCH_NATIVE 0 /* SYS_ARCH_X86_64 */
+#define ARCH_COMPAT 1
+#define ARCH_X32 2
+#define X32_BIT 0x40000000
+#define TS_COMPAT 2
+#define NR_OF(regs) ((int32_t)(regs)->orig_ax)
+#define IP_OF(regs) ((regs)->ip)
+#elif defined SYSCULL_BPF_AARCH64
+struct registers {
+	uint64_t regs[31], sp, pc, pstate, orig_x0;
+	int32_t syscallno;
+	uint32_t pad;
+};
+#define ARCH_NATIVE 3
+#define ARCH_COMPAT 4
+#define TIF_32BIT 22
+#define NR_OF(regs) ((regs)->syscallno)
+#define IP_OF(regs) ((regs)->pc)
+#else
+#error "for which machine?"
+#endif
+
+#define CLONE_VM 0x00000100
+#define CLONE_VFORK 0x00004000
+#define CLONE_THREAD 0x00010000
+#define CHILD_SIGNAL 17
+#define SIGNAL_SYS 31
+#define LONG_NS 50000 /* a stretch in which it may have waited for a CPU */
+
+/* The verifier loses bounds that the compiler proves away. */
+#define KEEP(variable) asm volatile("" : "+r"(variable))
+
+static __always_inline uint64_t kernel_u64(uint64_t address, uint32_t offset)
+{
+	uint64_t value = 0;
+
+	(void)bpf_probe_read_kernel(&value, sizeof value, (void *)(address + offset));
+	return value;
+}
+
+static __always_inline uint32_t kernel_u32(uint64_t address, uint32_t offset)
+{
+	uint32_t value = 0;
+
+	(void)bpf_probe_read_kernel(&value, sizeof value, (void *)(address + offset));
+	return value;
+}
+
+static __always_inline struct kern_books *my_books(void)
+{
+	uint32_t cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&books, &cpu);
+}
+
+static __always_inline struct kern_scratch *my_scratch(void)
+{
+	uint32_t cpu = bpf_get_smp_processor_id();
+
+	return bpf_map_lookup_elem(&scratches, &cpu);
+}
+
+/* The number of a task in our pid namespace; 0 when it is outside. */
+static __always_inline uint32_t tid_of(uint64_t task)
+{
+	uint64_t pid;
+
+	if (live.pid_level == 0)
+		return kernel_u32(task, at.task_pid);
+	pid = kernel_u64(task, at.task_thread_pid);
+	if (kernel_u32(pid, at.pid_level) < live.pid_level)
+		return 0;
+	return kernel_u32(pid, at.pid_numbers + live.pid_level * KERN_UPID_BYTES);
+}
+
+static __always_inline uint32_t pid_of(uint64_t task)
+{
+	if (live.pid_level == 0)
+		return kernel_u32(task, at.task_tgid);
+	return tid_of(kernel_u64(task, at.task_group_leader));
+}
+
+/* The number as the task itself sees it; 0 when that is the same. */
+static __always_inline uint32_t inner_of(uint64_t task)
+{
+	uint64_t pid = kernel_u64(task, at.task_thread_pid);
+	uint32_t level = kernel_u32(pid, at.pid_level);
+
+	if (level <= live.pid_level || level > 32)
+		return 0;
+	return kernel_u32(pid, at.pid_numbers + level * KERN_UPID_BYTES);
+}
+
+static __always_inline uint64_t delay_of(uint64_t task)
+{
+	if (at.task_sched_info == KERN_NO_FIELD || at.sched_run_delay == KERN_NO_FIELD)
+		return 0;
+	return kernel_u64(task, at.task_sched_info + at.sched_run_delay);
+}
+
+/* Functions that are not static are verified once and by themselves: what
+ * branches in them multiplies nothing in their callers. */
+__noinline uint32_t place_of(uint32_t arch, int32_t nr)
+{
+	uint32_t number = (uint32_t)nr, table = KERN_TABLE_NATIVE;
+
+	if (arch == ARCH_COMPAT)
+		table = KERN_TABLE_COMPAT;
+#ifdef ARCH_X32
+	if (arch == ARCH_X32) {
+		table = KERN_TABLE_X32;
+		number &= ~X32_BIT;
+	}
+#endif
+	if (number >= KERN_NRS)
+		return KERN_PLACES - 1;
+	return table * KERN_NRS + number;
+}
+
+/* Interruptions are no failures, and rt_sigreturn's result says nothing; who
+ * splits by errno knows better: this is only which of two sums it is in. */
+static __always_inline uint32_t outcome_of(int64_t ret)
+{
+	return ret < 0 && ret >= -4095 ? KERN_FAILED : KERN_OK;
+}
+
+static __always_inline int put(void *data, uint64_t bytes, uint64_t limit)
+{
+	uint64_t waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
+	uint64_t flags = BPF_RB_NO_WAKEUP;
+
+	if (waiting > limit)
+		return -1;
+	if (waiting > settings.wake_limit && live.asleep) {
+		live.asleep = 0;
+		flags = BPF_RB_FORCE_WAKEUP;
+	}
+	return bpf_ringbuf_output(&ring, data, bytes, flags);
+}
+
+static __always_inline void put_state(struct kern_books *book, void *data, uint64_t bytes)
+{
+	if (put(data, bytes, ~0ull) != 0)
+		book->lost_state++;
+}
+
+__noinline int lose(uint32_t arch, int32_t nr, int64_t ret, uint64_t ns, uint32_t unreturned)
+{
+	struct kern_books *book = my_books();
+	uint32_t place = place_of(arch, nr), outcome = unreturned ? KERN_UNRETURNED : outcome_of(ret);
+	struct kern_lost_key key = { .nr = nr, .arch = (uint16_t)arch };
+	struct kern_lost first = { 0 }, *known;
+	uint64_t now = bpf_ktime_get_ns();
+
+	KEEP(place);
+	if (!book || place >= KERN_PLACES || outcome >= KERN_OUTCOMES)
+		return 0;
+	book->lost[place][outcome]++;
+	book->lost_calls++;
+	if (book->lost_first_ns == 0)
+		book->lost_first_ns = now;
+	book->lost_last_ns = now;
+	key.err = unreturned ? UINT16_MAX : outcome == KERN_FAILED ? (uint16_t)-ret : 0;
+	known = bpf_map_lookup_elem(&lost, &key);
+	if (!known) {
+		(void)bpf_map_update_elem(&lost, &key, &first, BPF_NOEXIST);
+		known = bpf_map_lookup_elem(&lost, &key);
+	}
+	if (known) {
+		__sync_fetch_and_add(&known->count, 1);
+		__sync_fetch_and_add(&known->ns, ns);
+	} else {
+		book->lost_unsplit++;
+	}
+	return 0;
+}
+
+/*
+ * Records with a tail are made in the CPU's scratch, by programs that call
+ * each other and themselves: a loop is dear to verify, a tail call is not.
+ */
+#define USED_MOST 0x7fffu
+
+static __always_inline struct event_call *call_in(struct kern_scratch *scratch)
+{
+	return (struct event_call *)scratch->data;
+}
+
+/* Where to go on; NULL when it is full. */
+static __always_inline char *place_in(struct kern_scratch *scratch)
+{
+	uint64_t used = scratch->used;
+
+	KEEP(used);
+	if (used > USED_MOST)
+		return NULL;
+	return scratch->data + used;
+}
+
+/* The data are behind the item's place already. */
+static __always_inline void item_end(struct kern_scratch *scratch, uint32_t type, uint32_t arg, uint32_t flags,
+				     uint32_t bytes)
+{
+	struct event_item *item = (struct event_item *)place_in(scratch);
+
+	if (!item)
+		return;
+	item->type = (uint16_t)type;
+	item->arg = (uint8_t)arg;
+	item->flags = (uint8_t)flags;
+	item->bytes = bytes;
+	call_in(scratch)->items++;
+	if (flags & (KERN_ITEM_RAW | EVENT_ITEM_UNREAD))
+		call_in(scratch)->head.flags |= KERN_F_RAW;
+	scratch->used += sizeof *item + ((bytes + 7) & ~7u);
+}
+
+/* Reads what can be read of it: how many bytes. */
+static __always_inline uint64_t read_some(void *to, uint64_t address, uint64_t bytes)
+{
+	uint64_t to_page = 4096 - (address & 4095);
+
+	KEEP(bytes);
+	if (bytes > KERN_ITEM_BYTES)
+		bytes = KERN_ITEM_BYTES;
+	if (bpf_probe_read_user(to, bytes, (void *)address) == 0)
+		return bytes;
+	if (to_page >= bytes)
+		return 0;
+	KEEP(to_page);
+	if (to_page > 4096)
+		return 0;
+	return bpf_probe_read_user(to, to_page, (void *)address) == 0 ? to_page : 0;
+}
+
+/* Adds an item of text or of raw memory: false when nothing could be read. */
+static __always_inline int add_text(struct kern_scratch *scratch, const volatile struct kern_op *op, uint64_t address)
+{
+	char *data = place_in(scratch);
+	uint64_t most = op->max + 2;
+	uint32_t flags = 0;
+	long got;
+
+	if (!data)
+		return 0;
+	/* One more than its NUL needs: so a cut one can be told. */
+	KEEP(most);
+	if (most > 4097)
+		most = 4097;
+	got = bpf_probe_read_user_str(data + sizeof(struct event_item), most, (void *)address);
+	if (got <= 0)
+		return 0;
+	got--;
+	if (got > op->max) {
+		got = op->max;
+		flags = EVENT_ITEM_TRUNCATED;
+	}
+	item_end(scratch, op->item, op->arg, flags, (uint32_t)got);
+	return 1;
+}
+
+struct message {
+	uint64_t name;
+	uint32_t name_bytes, pad;
+	uint64_t iov, iov_count, control, control_bytes;
+	uint32_t flags, pad2;
+};
+#define MESSAGE_BYTES 64 /* of struct mmsghdr */
+#define IOVECS 1024
+#define CONTROL_BYTES 4096
+#define NAME_BYTES 128
+
+static __always_inline void queue_part(struct kern_scratch *scratch, uint32_t type, uint32_t flags, uint64_t address,
+				       uint64_t bytes)
+{
+	struct kern_part *part = &scratch->parts[scratch->part_count & (KERN_PARTS - 1)];
+
+	part->type = type;
+	part->flags = flags;
+	part->address = address;
+	part->bytes = bytes;
+	scratch->part_count++;
+}
+
+/* What a message points at follows it: the reader adds it up. */
+static __always_inline void queue_message(struct kern_scratch *scratch, const volatile struct kern_op *op,
+					  uint64_t address)
+{
+	struct message one;
+	uint64_t bytes;
+
+	if (bpf_probe_read_user(&one, sizeof one, (void *)address) != 0)
+		return;
+	if (op->flags & KERN_OP_SOCKADDR && one.name && one.name_bytes)
+		queue_part(scratch, SYS_ITEM_SOCKADDR, one.name_bytes > NAME_BYTES ? EVENT_ITEM_TRUNCATED : 0, one.name,
+			   one.name_bytes > NAME_BYTES ? NAME_BYTES : one.name_bytes);
+	if (op->flags & KERN_OP_RIGHTS && one.control && one.control_bytes)
+		queue_part(scratch, SYS_ITEM_RIGHTS, 0, one.control,
+			   one.control_bytes > CONTROL_BYTES ? CONTROL_BYTES : one.control_bytes);
+	bytes = one.iov_count > IOVECS ? IOVECS * 16 : one.iov_count * 16;
+	if (bytes)
+		queue_part(scratch, SYS_ITEM_IOVEC, 0, one.iov, bytes);
+}
+
+static __always_inline uint64_t arg_of(const struct event_call *call, uint32_t arg)
+{
+	return arg < 6 ? call->args[arg] : 0;
+}
+
+__noinline int applies(uint32_t when, uint64_t first, uint64_t second)
+{
+	int32_t command = (int32_t)second;
+
+	switch (when) {
+	case KERN_WITH_PIDFD:
+		return (first & 0x1000) != 0;
+	case KERN_NOT_DEL:
+		return command != 2;
+	case KERN_LOCKS:
+		return (command >= 5 && command <= 7) || (command >= 36 && command <= 38);
+	default:
+		return 1;
+	}
+}
+
+__noinline uint64_t count_of(uint32_t kind, uint64_t given, int64_t ret)
+{
+	switch (kind) {
+	case KERN_COUNT_INT:
+		return (int32_t)given < 0 ? 0 : (uint32_t)given;
+	case KERN_COUNT_UINT:
+		return (uint32_t)given;
+	case KERN_COUNT_LONG:
+		return given;
+	case KERN_COUNT_RESULT:
+		return ret > 0 ? (uint64_t)ret : 0;
+	case KERN_COUNT_BITS:
+		return (int32_t)given < 0 ? 0 : ((uint64_t)(uint32_t)given + 7) / 8;
+	default:
+		return 1;
+	}
+}
+
+static __always_inline const volatile struct kern_plan *plan_of(uint32_t number)
+{
+	KEEP(number);
+	return &plans[number & (KERN_NRS - 1)];
+}
+
+/* A child at its first return, a thread of an attached process at its next
+ * call: it makes its own storage, since only the running task can be handed
+ * to the helper here.  Everybody else pays for one comparison. */
+__noinline int adopt(void)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct kern_books *book = my_books();
+	struct kern_awaited *entry, value;
+	struct kern_task *task = NULL;
+	uint64_t made;
+	uint32_t tid;
+
+	tid = tid_of((uint64_t)current);
+	entry = bpf_map_lookup_elem(&awaited, &tid);
+	if (!entry || !book)
+		return 0;
+	value = *entry;
+	(void)bpf_map_delete_elem(&awaited, &tid);
+	__sync_fetch_and_add(&live.awaited, -1);
+	made = __sync_fetch_and_add(&live.storages, 1) + 1;
+	if (!settings.fail_storage || made % settings.fail_storage != 0)
+		task = bpf_task_storage_get(&tasks, current, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!task) {
+		book->storage_failed++;
+		__sync_fetch_and_add(&live.tasks, -1);
+		return 0;
+	}
+	task->call.head.type = EVENT_CALL;
+	task->call.head.tid = tid;
+	task->call.head.pid = value.pid;
+	task->flags = value.flags;
+	return 1;
+}
+
+static __always_inline struct kern_task *find(void)
+{
+	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+
+	if (!task && live.awaited > 0 && adopt())
+		task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	return live.closing ? NULL : task;
+}
+
+__noinline uint32_t arch_of(uint64_t current, int32_t nr)
+{
+#ifdef ARCH_X32
+	if (kernel_u32(current, at.task_thread_info + at.info_status) & TS_COMPAT)
+		return ARCH_COMPAT;
+	if (nr >= 0 && (nr & X32_BIT))
+		return ARCH_X32;
+#else
+	if (kernel_u64(current, at.task_thread_info + at.info_flags) >> TIF_32BIT & 1)
+		return ARCH_COMPAT;
+#endif
+	return ARCH_NATIVE;
+}
+
+static __always_inline void take_registers(struct event_call *call, const struct registers *regs, uint32_t arch,
+					   int at_exit)
+{
+	call->ip = IP_OF(regs);
+#ifdef SYSCULL_BPF_X86_64
+	if (arch == ARCH_COMPAT) {
+		call->args[0] = (uint32_t)regs->bx;
+		call->args[1] = (uint32_t)regs->cx;
+		call->args[2] = (uint32_t)regs->dx;
+		call->args[3] = (uint32_t)regs->si;
+		call->args[4] = (uint32_t)regs->di;
+		call->args[5] = (uint32_t)regs->bp;
+		return;
+	}
+	call->args[0] = regs->di;
+	call->args[1] = regs->si;
+	call->args[2] = regs->dx;
+	call->args[3] = regs->r10;
+	call->args[4] = regs->r8;
+	call->args[5] = regs->r9;
+#else
+	call->args[0] = at_exit ? regs->orig_x0 : regs->regs[0];
+	call->args[1] = regs->regs[1];
+	call->args[2] = regs->regs[2];
+	call->args[3] = regs->regs[3];
+	call->args[4] = regs->regs[4];
+	call->args[5] = regs->regs[5];
+#endif
+}
+
+__noinline int note_clone(struct kern_task *task, uint32_t arch, uint32_t plan_flags)
+{
+	if (!task)
+		return 0;
+	task->clone_flags = 0;
+	if (arch != ARCH_NATIVE) {
+		/* clone is 120 on i386 and arm. */
+		if (task->call.nr == 120)
+			task->clone_flags = task->call.args[0];
+		return 0;
+	}
+	if (plan_flags & KERN_CLONE)
+		task->clone_flags = task->call.args[0];
+	else if (plan_flags & KERN_CLONE3)
+		(void)bpf_probe_read_user(&task->clone_flags, sizeof task->clone_flags, (void *)task->call.args[0]);
+	else if (plan_flags & KERN_VFORK)
+		task->clone_flags = CLONE_VFORK | CLONE_VM;
+	else if (plan_flags & KERN_FORK)
+		task->clone_flags = CHILD_SIGNAL;
+	return 0;
+}
+
+/* A native number that the plans know; KERN_NRS for all others. */
+static __always_inline uint32_t plan_number(uint32_t arch, int32_t nr)
+{
+	return arch == ARCH_NATIVE && nr >= 0 && nr < KERN_NRS ? (uint32_t)nr : KERN_NRS;
+}
+
+__noinline int count_gap(struct kern_task *task, uint64_t now)
+{
+	uint64_t gap, delay, waited;
+
+	if (!task || !(task->flags & KERN_TASK_RETURNED))
+		return 0;
+	gap = now - task->exit_ns;
+	if (gap > LONG_NS) {
+		delay = delay_of((uint64_t)bpf_get_current_task());
+		waited = delay - task->delay_ns;
+		task->delay_ns = delay;
+		gap -= waited < gap ? waited : gap;
+	}
+	task->user_ns += gap;
+	if (task->flags & KERN_TASK_LATE)
+		task->late_gaps++;
+	else
+		task->gaps++;
+	return 0;
+}
+
+/* What the next op wants to be read; false when it wants nothing. */
+static __always_inline int take_op(struct kern_task *task, struct kern_scratch *scratch,
+				   const volatile struct kern_op *op, uint32_t number, int given, struct kern_part *ret)
+{
+	uint64_t address = arg_of(&task->call, op->arg), amount;
+
+	scratch->next++;
+	if (scratch->at_exit && given && !(task->unread & 1u << number))
+		return 0;
+	if (address == 0 || !applies(op->applies, task->call.args[0], task->call.args[1]))
+		return 0;
+	if (!given && task->call.ret < 0 && !(op->flags & KERN_OP_GIVEN))
+		return 0;
+	amount = count_of(op->count, arg_of(&task->call, op->count_arg), task->call.ret);
+	if (amount == 0)
+		return 0;
+	ret->type = op->item;
+	ret->flags = 0;
+	ret->address = address;
+	if (op->shape == KERN_PIDFD) {
+		uint64_t head[2];
+
+		/* struct clone_args { flags, pidfd, … } */
+		if (task->call.ret <= 0 || bpf_probe_read_user(head, sizeof head, (void *)address) != 0 ||
+		    !(head[0] & 0x1000))
+			return 0;
+		ret->address = head[1];
+	}
+	if (op->shape == KERN_MSG) {
+		ret->address += scratch->message * MESSAGE_BYTES;
+		ret->bytes = sizeof(struct message);
+		queue_message(scratch, op, ret->address);
+		scratch->message++;
+		if (scratch->message < amount && scratch->message < KERN_MESSAGES)
+			scratch->next--;
+		else
+			scratch->message = 0;
+		return 1;
+	}
+	if (op->count != KERN_ONE && amount > op->max) {
+		amount = op->max;
+		ret->flags = EVENT_ITEM_TRUNCATED;
+	}
+	ret->bytes = amount * op->bytes;
+	return 1;
+}
+
+/* One op, or one part of a message: whether there may be another. */
+static __always_inline int run_op(struct kern_task *task, struct kern_scratch *scratch)
+{
+	const volatile struct kern_plan *plan = plan_of((uint32_t)task->call.nr);
+	uint32_t number = scratch->next & (KERN_OPS - 1), last = plan->enter_ops, bit;
+	const volatile struct kern_op *op;
+	struct kern_part part;
+	uint64_t got, flags;
+	char *data;
+
+	if (scratch->part_count > 0) {
+		/* The op is still the one before, or the same again. */
+		part = scratch->parts[--scratch->part_count & (KERN_PARTS - 1)];
+		op = &plan->op[scratch->part_op & (KERN_OPS - 1)];
+	} else {
+		if (scratch->at_exit)
+			last += plan->exit_ops;
+		if (scratch->next >= last || scratch->next >= KERN_OPS)
+			return 0;
+		scratch->part_op = number;
+		op = &plan->op[number];
+		if (!take_op(task, scratch, op, number, number < plan->enter_ops, &part))
+			return 1;
+	}
+	data = place_in(scratch);
+	if (!data)
+		return 0;
+	flags = part.flags;
+	bit = 1u << (scratch->part_op & (KERN_OPS - 1));
+	if (op->shape == KERN_TEXT) {
+		if (add_text(scratch, op, part.address))
+			return 1;
+	} else {
+		got = read_some(data + sizeof(struct event_item), part.address, part.bytes);
+		if (got) {
+			if (got < part.bytes)
+				flags |= EVENT_ITEM_TRUNCATED;
+			item_end(scratch, part.type, op->arg, flags | KERN_ITEM_RAW, got);
+			return 1;
+		}
+	}
+	if (scratch->at_exit)
+		item_end(scratch, part.type, op->arg, EVENT_ITEM_UNREAD, 0);
+	else
+		task->unread |= bit;
+	return 1;
+}
+
+/* Items of the enter wait in the task's storage. */
+static __always_inline void keep_entered(struct kern_task *task, struct kern_scratch *scratch)
+{
+	uint64_t bytes = scratch->used - sizeof(struct event_call);
+
+	KEEP(bytes);
+	if (bytes > KERN_ENTERED_BYTES) {
+		/* At the exit it is still there, but for an execve that succeeds. */
+		task->unread = ~0u;
+		return;
+	}
+	if (bytes == 0 || bpf_probe_read_kernel(task->entered, bytes, scratch->data + sizeof(struct event_call)) != 0)
+		return;
+	task->entered_bytes = (uint32_t)bytes;
+	task->entered_items = call_in(scratch)->items;
+	task->call.head.flags |= call_in(scratch)->head.flags;
+}
+
+static __always_inline void enter_done(struct kern_task *task)
+{
+	uint64_t now = bpf_ktime_get_ns();
+
+	(void)count_gap(task, now);
+	task->call.head.time_ns = now;
+}
+
+static __always_inline void lose_call(const struct kern_task *task)
+{
+	if (!(task->call.head.flags & KERN_F_PROBED))
+		(void)lose(task->call.arch, task->call.nr, task->call.ret, task->call.duration_ns,
+			   task->call.head.flags & EVENT_F_UNFINISHED);
+}
+
+/* Most calls have nothing behind the fixed part. */
+__noinline int emit_fixed(struct kern_task *task)
+{
+	if (!task)
+		return 0;
+	task->call.head.bytes = sizeof task->call;
+	task->call.items = 0;
+	if (put(&task->call, sizeof task->call, settings.call_limit) != 0)
+		lose_call(task);
+	return 0;
+}
+
+/* Makes the scratch ready for the items of a call that has ended. */
+__noinline int begin_tail(struct kern_task *task, struct kern_scratch *scratch)
+{
+	uint64_t entered;
+
+	if (!task || !scratch)
+		return 0;
+	entered = task->entered_bytes;
+	*call_in(scratch) = task->call;
+	call_in(scratch)->items = (uint16_t)task->entered_items;
+	KEEP(entered);
+	if (entered > KERN_ENTERED_BYTES)
+		return 0;
+	if (entered && bpf_probe_read_kernel(scratch->data + sizeof(struct event_call), entered, task->entered) != 0)
+		return 0;
+	scratch->used = sizeof(struct event_call) + entered;
+	scratch->next = 0;
+	scratch->message = 0;
+	scratch->part_count = 0;
+	scratch->at_exit = 1;
+	return 1;
+}
+
+__noinline int emit_tail(struct kern_task *task, struct kern_scratch *scratch)
+{
+	uint64_t used;
+
+	if (!task || !scratch)
+		return 0;
+	used = scratch->used;
+	call_in(scratch)->head.bytes = (uint32_t)used;
+	KEEP(used);
+	if (used > KERN_SCRATCH_BYTES || put(scratch->data, used, settings.call_limit) != 0)
+		lose_call(task);
+	task->flags |= KERN_TASK_LATE;
+	task->exit_ns = bpf_ktime_get_ns();
+	return 0;
+}
+
+/* Called for calls with items, once for each and once to end. */
+SEC("raw_tp")
+int on_items(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct kern_scratch *scratch = my_scratch();
+
+	if (!task || !scratch)
+		return 0;
+	if (run_op(task, scratch))
+		bpf_tail_call(ctx, &chain, CHAIN_ITEMS);
+	if (scratch->at_exit) {
+		(void)emit_tail(task, scratch);
+	} else {
+		keep_entered(task, scratch);
+		enter_done(task);
+	}
+	return 0;
+}
+
+SEC("raw_tp/sys_enter")
+int on_enter(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct kern_task *task = find();
+	struct kern_books *book;
+	struct registers regs;
+	uint32_t arch, number, plan_flags = 0;
+	int32_t nr = (int32_t)ctx->args[1];
+
+	if (!task)
+		return 0;
+	book = my_books();
+	if (!book)
+		return 0;
+	arch = arch_of((uint64_t)bpf_get_current_task(), nr);
+	number = plan_number(arch, nr);
+	if (number < KERN_NRS)
+		plan_flags = plan_of(number)->flags;
+	if (task->flags & KERN_TASK_STARTING) {
+		/* What the child does before its execve is ours, but for the calibration. */
+		if (!(plan_flags & (KERN_EXECS | KERN_PROBED)))
+			return 0;
+	}
+	if (!(task->flags & KERN_TASK_STARTING) || (plan_flags & KERN_EXECS))
+		book->entered++;
+	if (task->flags & KERN_TASK_IN_CALL)
+		book->strays++;
+	if (bpf_probe_read_kernel(&regs, sizeof regs, (void *)ctx->args[0]) != 0)
+		return 0;
+	task->regs = ctx->args[0];
+	take_registers(&task->call, &regs, arch, 0);
+	task->call.nr = nr;
+	task->call.arch = (uint16_t)arch;
+	task->call.head.flags = arch == ARCH_NATIVE ? 0 : EVENT_F_COMPAT;
+	task->entered_bytes = 0;
+	task->entered_items = 0;
+	task->unread = 0;
+	task->flags = (task->flags | KERN_TASK_IN_CALL) & ~(KERN_TASK_ATTACHED | KERN_TASK_MADE_CHILD | KERN_TASK_BORN);
+	if (arch != ARCH_NATIVE || (plan_flags & KERN_MAKES_CHILD))
+		(void)note_clone(task, arch, plan_flags);
+	if (number < KERN_NRS && plan_of(number)->enter_ops) {
+		struct kern_scratch *scratch = my_scratch();
+
+		if (scratch) {
+			call_in(scratch)->items = 0;
+			call_in(scratch)->head.flags = 0;
+			scratch->used = sizeof(struct event_call);
+			scratch->next = scratch->message = scratch->at_exit = scratch->part_count = 0;
+			bpf_tail_call(ctx, &chain, CHAIN_ITEMS);
+		}
+	}
+	enter_done(task);
+	return 0;
+}
+
+static __always_inline void bump_ended(struct kern_books *book, uint32_t arch, int32_t nr, uint32_t outcome)
+{
+	uint32_t place = place_of(arch, nr);
+
+	KEEP(place);
+	if (place < KERN_PLACES && outcome < KERN_OUTCOMES)
+		book->ended[place][outcome]++;
+}
+
+/* Has it slept in a long call, or been thrown out for most of it?  As the
+ * counters were when we looked last: short stretches hide little. */
+__noinline int was_away(struct kern_task *task, uint64_t spent)
+{
+	uint64_t current = bpf_get_current_task(), sleeps = 0, delay, waited;
+	int away;
+
+	if (!task)
+		return 0;
+	if (at.task_nvcsw != KERN_NO_FIELD)
+		sleeps = kernel_u64(current, at.task_nvcsw);
+	delay = delay_of(current);
+	waited = delay - task->delay_ns;
+	away = sleeps != task->sleeps || waited > spent / 2;
+	task->sleeps = sleeps;
+	task->delay_ns = delay;
+	return away;
+}
+
+/* The call is known from the registers alone. */
+__noinline int take_no_enter(struct kern_task *task, uint64_t from, uint64_t now, uint32_t flags)
+{
+	struct registers regs;
+	uint32_t arch;
+
+	if (!task || bpf_probe_read_kernel(&regs, sizeof regs, (void *)from) != 0)
+		return 0;
+	arch = arch_of((uint64_t)bpf_get_current_task(), NR_OF(&regs));
+	task->regs = from;
+	task->call.nr = NR_OF(&regs);
+	task->call.arch = (uint16_t)arch;
+	take_registers(&task->call, &regs, arch, 1);
+	task->call.head.time_ns = now;
+	task->call.head.flags = (uint16_t)(EVENT_F_NO_ENTER | flags | (arch == ARCH_NATIVE ? 0 : EVENT_F_COMPAT));
+	task->entered_bytes = 0;
+	task->entered_items = 0;
+	task->unread = ~0u;
+	return 0;
+}
+
+SEC("raw_tp/sys_exit")
+int on_exit(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct kern_task *task = find();
+	uint64_t now = bpf_ktime_get_ns(), spent;
+	int64_t ret = (int64_t)ctx->args[1];
+	struct kern_books *book;
+	uint32_t number, flags;
+
+	if (!task)
+		return 0;
+	flags = task->flags;
+	if (!(flags & KERN_TASK_IN_CALL)) {
+		/* A child's return from the call that made it is its parent's. */
+		if (flags & KERN_TASK_BORN) {
+			task->exit_ns = now;
+			task->delay_ns = delay_of((uint64_t)bpf_get_current_task());
+			task->flags = KERN_TASK_RETURNED;
+			return 0;
+		}
+		if (flags & KERN_TASK_STARTING)
+			return 0;
+	}
+	book = my_books();
+	if (!book)
+		return 0;
+	if (!(flags & KERN_TASK_IN_CALL)) {
+		/* We came while it was inside, or seccomp had refused it before we were asked. */
+		book->no_enter++;
+		(void)take_no_enter(task, ctx->args[0], now, flags & KERN_TASK_ATTACHED ? EVENT_F_BEFORE_ATTACH : 0);
+	}
+	number = plan_number(task->call.arch, task->call.nr);
+	task->call.ret = ret;
+	spent = now - task->call.head.time_ns;
+	if (spent > LONG_NS) {
+		if (was_away(task, spent))
+			task->call.head.flags |= EVENT_F_OFF_CPU;
+	}
+	task->call.duration_ns = spent > live.floor_ns ? spent - live.floor_ns : 0;
+	if ((flags & KERN_TASK_STARTING) && number < KERN_NRS && (plan_of(number)->flags & KERN_PROBED))
+		task->call.head.flags |= KERN_F_PROBED;
+	else
+		bump_ended(book, task->call.arch, task->call.nr, outcome_of(ret));
+	if (number < KERN_NRS ? plan_of(number)->flags & KERN_MAKES_CHILD : flags & KERN_TASK_MADE_CHILD) {
+		if (ret > 0)
+			book->children++;
+		if (flags & KERN_TASK_MADE_CHILD)
+			book->returned++;
+	}
+	task->flags = (flags | KERN_TASK_RETURNED) &
+		      ~(KERN_TASK_IN_CALL | KERN_TASK_LATE | KERN_TASK_MADE_CHILD | KERN_TASK_ATTACHED);
+	task->exit_ns = now;
+	if (task->entered_bytes || (number < KERN_NRS && (plan_of(number)->exit_ops || task->unread))) {
+		struct kern_scratch *scratch = my_scratch();
+
+		if (scratch && begin_tail(task, scratch)) {
+			bpf_tail_call(ctx, &chain, CHAIN_ITEMS);
+			(void)emit_tail(task, scratch);
+			return 0;
+		}
+	}
+	(void)emit_fixed(task);
+	return 0;
+}
+
+/* Run by the reader itself: how deep is it? */
+SEC("raw_tp")
+int on_ask(struct bpf_raw_tracepoint_args *ctx)
+{
+	live.pid_level = kernel_u32(kernel_u64(bpf_get_current_task(), at.task_thread_pid), at.pid_level);
+	return 0;
+}
+
+SEC("raw_tp/sched_process_fork")
+int on_fork(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct kern_task *parent = find();
+	uint64_t child = ctx->args[1];
+	struct kern_awaited value = { 0 };
+	struct event_fork fork = { 0 };
+	struct kern_books *book;
+	uint32_t tid;
+
+	if (!parent)
+		return 0;
+	book = my_books();
+	if (!book)
+		return 0;
+	if (parent->flags & KERN_TASK_STARTING)
+		return 0;
+	tid = tid_of(child);
+	value.pid = pid_of(child);
+	value.flags = KERN_TASK_BORN;
+	fork.head.bytes = sizeof fork;
+	fork.head.type = EVENT_FORK;
+	fork.head.pid = parent->call.head.pid;
+	fork.head.tid = parent->call.head.tid;
+	fork.head.time_ns = bpf_ktime_get_ns();
+	fork.clone_flags = parent->flags & KERN_TASK_IN_CALL ? parent->clone_flags : 0;
+	if (value.pid != tid)
+		fork.clone_flags |= CLONE_THREAD;
+	fork.child_tid = tid;
+	fork.child_pid = value.pid;
+	fork.child_ns_tid = inner_of(child);
+	if (fork.child_ns_tid)
+		fork.child_ns_pid =
+			value.pid == tid ? fork.child_ns_tid : inner_of(kernel_u64(child, at.task_group_leader));
+	fork.followed = !settings.task_limit || live.tasks < settings.task_limit;
+	if (fork.followed) {
+		__sync_fetch_and_add(&live.awaited, 1);
+		if (bpf_map_update_elem(&awaited, &tid, &value, BPF_ANY) != 0) {
+			__sync_fetch_and_add(&live.awaited, -1);
+			book->awaited_failed++;
+			fork.followed = 0;
+		}
+	}
+	if (fork.followed) {
+		__sync_fetch_and_add(&live.tasks, 1);
+		book->followed++;
+	} else {
+		book->not_followed++;
+	}
+	parent->flags |= KERN_TASK_MADE_CHILD;
+	book->made++;
+	put_state(book, &fork, sizeof fork);
+	return 0;
+}
+
+static __always_inline struct kern_exec *exec_in(struct kern_scratch *scratch)
+{
+	return (struct kern_exec *)scratch->data;
+}
+
+/*
+ * A new image: first its environment in parts, for whoever knows the names
+ * that are wanted, then one record with all the rest.  All is in the kernel's
+ * hands or in pages that it has just written; a moment later it may be gone.
+ */
+SEC("raw_tp/sched_process_exec")
+int on_exec(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct kern_task *task = find();
+	struct kern_scratch *scratch = my_scratch();
+	uint64_t mm;
+
+	if (!task || !scratch)
+		return 0;
+	mm = kernel_u64(bpf_get_current_task(), at.task_mm);
+	task->flags &= ~KERN_TASK_STARTING;
+	scratch->from = kernel_u64(mm, at.mm_env_start);
+	scratch->to = kernel_u64(mm, at.mm_env_end);
+	scratch->next = 0;
+	bpf_tail_call(ctx, &chain, CHAIN_ENVIRONMENT);
+	return 0;
+}
+
+SEC("raw_tp")
+int on_environment(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct kern_scratch *scratch = my_scratch();
+	struct kern_books *book = my_books();
+	struct kern_env *env;
+	uint64_t bytes;
+
+	if (!task || !scratch || !book)
+		return 0;
+	if (scratch->from >= scratch->to) {
+		bpf_tail_call(ctx, &chain, CHAIN_IMAGE);
+		return 0;
+	}
+	env = (struct kern_env *)scratch->data;
+	bytes = scratch->to - scratch->from;
+	KEEP(bytes);
+	if (bytes > KERN_ENV_CHUNK)
+		bytes = KERN_ENV_CHUNK;
+	env->unread = bpf_probe_read_user(env + 1, bytes, (void *)scratch->from) != 0;
+	env->bytes = (uint32_t)bytes;
+	env->head.type = KERN_RECORD_ENV;
+	env->head.flags = 0;
+	env->head.pid = env->head.tid = task->call.head.pid;
+	env->head.time_ns = 0;
+	scratch->from += bytes;
+	bytes = (bytes + 7) & ~7ull;
+	env->head.bytes = (uint32_t)(sizeof *env + bytes);
+	put_state(book, env, sizeof *env + bytes);
+	if (scratch->next++ < KERN_ENV_CHUNKS)
+		bpf_tail_call(ctx, &chain, CHAIN_ENVIRONMENT);
+	bpf_tail_call(ctx, &chain, CHAIN_IMAGE);
+	return 0;
+}
+
+SEC("raw_tp")
+int on_image(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct kern_scratch *scratch = my_scratch();
+	uint64_t mm, file, inode, start, bytes;
+	struct kern_exec *exec;
+	long got;
+
+	if (!task || !scratch)
+		return 0;
+	exec = exec_in(scratch);
+	exec->head.type = KERN_RECORD_EXEC;
+	exec->head.flags = 0;
+	exec->head.pid = exec->head.tid = task->call.head.pid;
+	exec->head.time_ns = bpf_ktime_get_ns();
+	/* A thread that calls execve takes the leader's place and number. */
+	exec->former_tid = task->call.head.tid;
+	task->call.head.tid = task->call.head.pid;
+
+	mm = kernel_u64(bpf_get_current_task(), at.task_mm);
+	exec->env_whole = kernel_u64(mm, at.mm_env_end) - kernel_u64(mm, at.mm_env_start);
+	if (bpf_probe_read_kernel(exec->auxv, sizeof exec->auxv, (void *)(mm + at.mm_saved_auxv)) != 0)
+		exec->auxv[0] = 0;
+	start = kernel_u64(mm, at.mm_arg_start);
+	bytes = kernel_u64(mm, at.mm_arg_end) - start;
+	exec->argv_whole = bytes;
+	if (bytes > KERN_ARGV_BYTES)
+		bytes = KERN_ARGV_BYTES;
+	bytes = read_some(exec + 1, start, bytes);
+	exec->argv_bytes = (uint32_t)bytes;
+	scratch->used = sizeof *exec + ((bytes + 7) & ~7ull);
+
+	exec->filename_bytes = 0;
+	got = 0;
+	bytes = scratch->used;
+	KEEP(bytes);
+	if (bytes <= USED_MOST)
+		got = bpf_probe_read_kernel_str(scratch->data + bytes, 4096,
+						(void *)kernel_u64(ctx->args[2], at.bprm_filename));
+	if (got > 0) {
+		exec->filename_bytes = (uint32_t)got;
+		scratch->used += ((uint64_t)got + 7) & ~7ull;
+	}
+	file = kernel_u64(mm, at.mm_exe_file);
+	inode = kernel_u64(file, at.file_inode);
+	exec->ino = kernel_u64(inode, at.inode_ino);
+	exec->dev = kernel_u32(kernel_u64(inode, at.inode_sb), at.sb_dev);
+	scratch->dentry = kernel_u64(file, at.file_path + at.path_dentry);
+	scratch->mnt = kernel_u64(file, at.file_path + at.path_mnt);
+	exec->deleted = kernel_u64(scratch->dentry, at.dentry_hash + 8) == 0;
+	exec->names_cut = 1;
+	scratch->names_begin = scratch->used;
+	scratch->next = 0;
+	bpf_tail_call(ctx, &chain, CHAIN_NAMES);
+	return 0;
+}
+
+/* Adds a component, or steps from a mount to what it is mounted on: false at
+ * the root. */
+static __always_inline int add_name(struct kern_scratch *scratch)
+{
+	uint64_t dentry = scratch->dentry, mnt = scratch->mnt, above;
+	uint64_t parent = kernel_u64(dentry, at.dentry_parent);
+	char *place = place_in(scratch);
+	long got;
+
+	if (!place)
+		return 0;
+	if (dentry == kernel_u64(mnt, at.vfsmount_root)) {
+		above = kernel_u64(mnt - at.mount_mnt, at.mount_parent);
+		if (above == mnt - at.mount_mnt || above == 0) {
+			exec_in(scratch)->names_cut = 0;
+			return 0;
+		}
+		scratch->dentry = kernel_u64(mnt - at.mount_mnt, at.mount_point);
+		scratch->mnt = above + at.mount_mnt;
+		return 1;
+	}
+	got = bpf_probe_read_kernel_str(place, 256, (void *)kernel_u64(dentry, at.dentry_name + at.qstr_name));
+	if (got <= 0)
+		return 0;
+	scratch->used += got;
+	scratch->dentry = parent;
+	if (dentry != parent)
+		return 1;
+	/* Something without a place, as a memfd. */
+	exec_in(scratch)->names_cut = 0;
+	return 0;
+}
+
+/* Components of a path from the last to the first, each with its NUL. */
+SEC("raw_tp")
+int on_names(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct kern_scratch *scratch = my_scratch();
+	struct kern_books *book = my_books();
+	uint64_t used;
+
+	if (!scratch || !book)
+		return 0;
+	if (add_name(scratch) && add_name(scratch) && add_name(scratch) && add_name(scratch) &&
+	    scratch->next++ < KERN_NAMES_CALLS)
+		bpf_tail_call(ctx, &chain, CHAIN_NAMES);
+	exec_in(scratch)->names_bytes = (uint32_t)(scratch->used - scratch->names_begin);
+	used = (scratch->used + 7) & ~7ull;
+	exec_in(scratch)->head.bytes = (uint32_t)used;
+	KEEP(used);
+	if (used <= KERN_SCRATCH_BYTES)
+		put_state(book, scratch->data, used);
+	else
+		book->lost_state++;
+	return 0;
+}
+
+/* A call that seccomp has killed its task for was never told: no enter, no
+ * exit.  The registers still hold it, and it is not the last one we saw. */
+__noinline int killed_unseen(struct kern_task *task, uint64_t now)
+{
+	struct registers regs;
+	int32_t nr;
+
+	if (!task || task->regs == 0 || bpf_probe_read_kernel(&regs, sizeof regs, (void *)task->regs) != 0)
+		return 0;
+	nr = NR_OF(&regs);
+	if (nr < 0 || (nr == task->call.nr && IP_OF(&regs) == task->call.ip))
+		return 0;
+	(void)take_no_enter(task, task->regs, now, 0);
+	return 1;
+}
+
+SEC("raw_tp/sched_process_exit")
+int on_end(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct kern_task *task = find();
+	struct kern_exit end = { 0 };
+	struct kern_scratch *scratch;
+	struct kern_books *book;
+	uint64_t current, now;
+	uint32_t number;
+
+	if (!task)
+		return 0;
+	scratch = my_scratch();
+	book = my_books();
+	if (!book)
+		return 0;
+	current = bpf_get_current_task();
+	now = bpf_ktime_get_ns();
+	end.code = kernel_u32(current, at.task_exit_code);
+	if (!(task->flags & KERN_TASK_IN_CALL) && (end.code & 0x7f) == SIGNAL_SYS && killed_unseen(task, now)) {
+		book->no_enter++;
+		task->flags |= KERN_TASK_IN_CALL;
+	}
+	if ((task->flags & KERN_TASK_IN_CALL) && !(task->flags & KERN_TASK_STARTING)) {
+		number = plan_number(task->call.arch, task->call.nr);
+		if (task->flags & KERN_TASK_MADE_CHILD) {
+			book->children++;
+			book->returned++;
+		}
+		task->call.ret = 0;
+		task->call.duration_ns = now - task->call.head.time_ns;
+		task->call.head.flags |= EVENT_F_UNFINISHED;
+		if ((end.code & 0x7f) && !(number < KERN_NRS && (plan_of(number)->flags & KERN_ENDS)))
+			task->call.head.flags |= EVENT_F_KILLED;
+		bump_ended(book, task->call.arch, task->call.nr, KERN_UNRETURNED);
+		if (task->entered_bytes && scratch && begin_tail(task, scratch))
+			(void)emit_tail(task, scratch);
+		else
+			(void)emit_fixed(task);
+	} else if (!(task->flags & KERN_TASK_IN_CALL)) {
+		(void)count_gap(task, now);
+	}
+	end.head.bytes = sizeof end;
+	end.head.type = KERN_RECORD_EXIT;
+	end.head.pid = task->call.head.pid;
+	end.head.tid = task->call.head.tid;
+	end.head.time_ns = now;
+	end.flags = task->flags;
+	if (at.task_se != KERN_NO_FIELD && at.se_sum_exec_runtime != KERN_NO_FIELD)
+		end.run_ns = kernel_u64(current, at.task_se + at.se_sum_exec_runtime);
+	end.user_ns = task->user_ns;
+	end.gaps = task->gaps;
+	end.late_gaps = task->late_gaps;
+	put_state(book, &end, sizeof end);
+	__sync_fetch_and_add(&live.tasks, -1);
+	/* Nothing of it is seen from now on; its storage goes with it. */
+	task->flags &= ~KERN_TASK_IN_CALL;
+	return 0;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Brings the programs into the kernel and takes them out again.  The start is
+ * what short commands pay, so the ring's pages are had by a thread while the
+ * rest is made ready.  Nothing that the command inherits is touched: no limit
+ * is raised, all descriptors close on exec.
+ */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "engine/bpf/bpf.h"
+/* What bpftool has made is not ours to warn about. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wcast-align"
+#include "kernel.skel.h"
+#pragma GCC diagnostic pop
+
+#define FAULTS_VARIABLE "SYSCULL_TEST_BPF"
+#define INIT_PID_NS_INO 0xEFFFFFFCu
+#define SMALL_RING 65536
+
+static uint32_t fault(const char *name)
+{
+	const char *text = getenv(FAULTS_VARIABLE);
+	size_t bytes = strlen(name);
+
+	while (text && *text) {
+		if (strncmp(text, name, bytes) == 0 && text[bytes] == '=')
+			return (uint32_t)strtoul(text + bytes + 1, NULL, 10);
+		text = strchr(text, ',');
+		text += text != NULL;
+	}
+	return 0;
+}
+
+struct ring_maker {
+	pthread_t thread;
+	bool running;
+	uint32_t bytes;
+	int fd; /* or negative errno */
+};
+
+static void *make_ring(void *data)
+{
+	struct ring_maker *maker = data;
+
+	maker->fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, maker->bytes, NULL);
+	return NULL;
+}
+
+/* Numbers of tasks are those of our pid namespace.  How deep that is, the
+ * kernel is asked for: a /proc of our own does not show it. */
+static int find_level(struct loaded *loaded)
+{
+	struct bpf_test_run_opts options = { .sz = sizeof options };
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == INIT_PID_NS_INO)
+		return 0;
+	return bpf_prog_test_run_opts(bpf_program__fd(loaded->skel->progs.on_ask), &options);
+}
+
+static int say_nothing(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)args;
+	(void)level;
+	(void)format;
+	return 0;
+}
+
+static int refused(struct error *err, int code)
+{
+	char why[160], fix[640];
+
+	refusal_bpf(code, why, sizeof why, fix, sizeof fix);
+	return error_set(err, code == EPERM ? ENOTSUP : code, "cannot load the bpf engine: %s; see: syscull doctor",
+			 why);
+}
+
+static void settle(struct loaded *ret, const struct load_spec *spec)
+{
+	struct kern_settings *settings = (struct kern_settings *)&ret->skel->rodata->settings;
+	uint64_t kept = spec->ring_bytes >= SMALL_RING ? spec->ring_bytes / 16 : spec->ring_bytes / 4;
+
+	*settings = (struct kern_settings){
+		.task_limit = spec->task_limit,
+		.fail_storage = fault("storage"),
+		.call_limit = spec->ring_bytes - kept,
+		.wake_limit = spec->ring_bytes / 8,
+	};
+	plan_make((struct kern_plan *)ret->skel->rodata->plans, spec->items);
+}
+
+static int size_maps(struct loaded *ret)
+{
+	const struct kernel_bpf *skel = ret->skel;
+	uint32_t lost = fault("lost"), awaited = fault("awaited");
+	int r = bpf_map__set_max_entries(skel->maps.books, ret->cpus);
+
+	if (r == 0)
+		r = bpf_map__set_max_entries(skel->maps.scratches, ret->cpus);
+	if (r == 0 && lost)
+		r = bpf_map__set_max_entries(skel->maps.lost, lost);
+	if (r == 0 && awaited)
+		r = bpf_map__set_max_entries(skel->maps.awaited, awaited);
+	return r;
+}
+
+static int share_books(struct loaded *ret)
+{
+	void *books;
+
+	ret->books_bytes = (sizeof(struct kern_books) + 7) / 8 * 8 * ret->cpus;
+	books = mmap(NULL, ret->books_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(ret->skel->maps.books), 0);
+	if (books == MAP_FAILED)
+		return -errno;
+	ret->books = books;
+	ret->live = &ret->skel->bss->live;
+	return 0;
+}
+
+static int load_with(struct loaded *ret, const struct load_spec *spec, struct ring_maker *maker, struct error *err)
+{
+	const char *missing;
+	int r;
+
+	ret->skel = kernel_bpf__open();
+	if (!ret->skel)
+		return error_errno(err, errno, "opening the programs of the bpf engine");
+	settle(ret, spec);
+	r = fields_find((struct kern_offsets *)&ret->skel->rodata->at, &missing);
+	if (r < 0)
+		return error_set(err, ENOTSUP, "cannot load the bpf engine: the kernel lacks %s; see: syscull doctor",
+				 missing);
+	r = size_maps(ret);
+	if (r < 0)
+		return refused(err, -r);
+	if (maker->running)
+		(void)pthread_join(maker->thread, NULL);
+	else
+		(void)make_ring(maker);
+	maker->running = false;
+	if (maker->fd < 0)
+		return refused(err, -maker->fd);
+	r = bpf_map__set_max_entries(ret->skel->maps.ring, (uint32_t)spec->ring_bytes);
+	if (r == 0)
+		r = bpf_map__reuse_fd(ret->skel->maps.ring, maker->fd);
+	if (r == 0)
+		r = kernel_bpf__load(ret->skel);
+	if (r == 0)
+		r = share_books(ret);
+	if (r == 0)
+		r = find_level(ret);
+	if (r == 0)
+		r = ring_open(&ret->ring, bpf_map__fd(ret->skel->maps.ring), spec->ring_bytes);
+	return r < 0 ? refused(err, -r) : 0;
+}
+
+int load_open(struct loaded *ret, const struct load_spec *spec, struct error *err)
+{
+	struct ring_maker maker = { .bytes = (uint32_t)spec->ring_bytes, .fd = -1 };
+	int cpus = libbpf_num_possible_cpus();
+	int r;
+
+	*ret = (struct loaded){ .cpus = cpus > 0 ? (uint32_t)cpus : 1, .ring = { .fd = -1 } };
+	(void)libbpf_set_print(say_nothing);
+	maker.running = pthread_create(&maker.thread, NULL, make_ring, &maker) == 0;
+	r = load_with(ret, spec, &maker, err);
+	if (maker.running)
+		(void)pthread_join(maker.thread, NULL);
+	if (maker.fd >= 0)
+		(void)close(maker.fd);
+	if (r < 0)
+		load_close(ret);
+	return r;
+}
+
+int load_attach(struct loaded *loaded, struct error *err)
+{
+	struct {
+		struct bpf_program *program;
+		struct bpf_link **link;
+	} rows[] = {
+		/* Exits last but one, enters last: what is followed by then is armed later. */
+		{ loaded->skel->progs.on_fork, &loaded->skel->links.on_fork },
+		{ loaded->skel->progs.on_exec, &loaded->skel->links.on_exec },
+		{ loaded->skel->progs.on_end, &loaded->skel->links.on_end },
+		{ loaded->skel->progs.on_exit, &loaded->skel->links.on_exit },
+		{ loaded->skel->progs.on_enter, &loaded->skel->links.on_enter },
+	};
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		*rows[i].link = bpf_program__attach(rows[i].program);
+		if (!*rows[i].link)
+			return refused(err, errno);
+	}
+	loaded->attached = true;
+	return 0;
+}
+
+void load_detach(struct loaded *loaded, bool wait)
+{
+	if (!loaded->skel)
+		return;
+	if (loaded->live)
+		__atomic_store_n(&loaded->live->closing, 1, __ATOMIC_SEQ_CST);
+	kernel_bpf__detach(loaded->skel);
+	/* Programs run without being preempted: when every CPU has been through
+	 * a quiet moment none of them is left. */
+	if (wait && loaded->attached)
+		(void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+	loaded->attached = false;
+}
+
+void load_close(struct loaded *loaded)
+{
+	if (loaded->books)
+		(void)munmap(loaded->books, loaded->books_bytes);
+	ring_close(&loaded->ring);
+	if (loaded->skel)
+		kernel_bpf__destroy(loaded->skel);
+	*loaded = (struct loaded){ .ring = { .fd = -1 } };
+}
+
+/* A thread that is no leader has had a pidfd since 6.9 only; before, it is
+ * put on the list of those who will show themselves. */
+static int arm_awaited(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags)
+{
+	struct kern_awaited value = { .pid = (uint32_t)pid, .flags = flags };
+	uint32_t key = (uint32_t)tid;
+	int r = bpf_map_update_elem(bpf_map__fd(loaded->skel->maps.awaited), &key, &value, BPF_NOEXIST);
+
+	if (r == 0)
+		(void)__atomic_fetch_add(&loaded->live->awaited, 1, __ATOMIC_SEQ_CST);
+	return r;
+}
+
+int load_arm(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags)
+{
+	struct kern_task value = { .flags = flags };
+	int fd = (int)syscall(SYS_pidfd_open, tid, tid == pid ? 0 : O_EXCL);
+	int r;
+
+	if (fd < 0) {
+		r = errno == EINVAL && tid != pid ? arm_awaited(loaded, tid, pid, flags) : -errno;
+	} else {
+		value.call.head.type = EVENT_CALL;
+		value.call.head.tid = (uint32_t)tid;
+		value.call.head.pid = (uint32_t)pid;
+		r = bpf_map_update_elem(bpf_map__fd(loaded->skel->maps.tasks), &fd, &value, BPF_NOEXIST);
+		(void)close(fd);
+	}
+	if (r == 0)
+		(void)__atomic_fetch_add(&loaded->live->tasks, 1, __ATOMIC_SEQ_CST);
+	return r;
+}
+
+uint64_t load_misses(const struct loaded *loaded)
+{
+	const struct bpf_program *programs[] = { loaded->skel->progs.on_enter, loaded->skel->progs.on_exit,
+						 loaded->skel->progs.on_fork, loaded->skel->progs.on_exec,
+						 loaded->skel->progs.on_end };
+	uint64_t misses = 0;
+
+	for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+		struct bpf_prog_info info = { 0 };
+		uint32_t bytes = sizeof info;
+
+		if (bpf_obj_get_info_by_fd(bpf_program__fd(programs[i]), &info, &bytes) == 0)
+			misses += info.recursion_misses;
+	}
+	return misses;
+}
