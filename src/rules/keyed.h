@@ -191,4 +191,8 @@ char *rule_command_option(struct model *model, const char *option, uint64_t proc
 /* The command that began the run, NULL when it was not seen to begin. */
 const struct model_process *rule_command_process(struct model *model);
 
+/* Is the program one that runs shell scripts?  What to do then in place of a
+ * loop of `read`: text that lives for ever, NULL when it is none. */
+const char *rule_shell_remedy(const struct model_exe *exe);
+
 #endif
