@@ -134,15 +134,25 @@ void scope_filter_done(struct sock_fprog *filter)
 	*filter = (struct sock_fprog){ 0 };
 }
 
+/* Up to Linux 5.15 a filter also turned on a slow mitigation (SSBD), which a
+ * program could see too. */
+static int set(const struct sock_fprog *filter)
+{
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, filter) == 0 ||
+	    (errno == EINVAL && syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, filter) == 0))
+		return 0;
+	return -errno;
+}
+
 int scope_filter_install(const struct sock_fprog *filter, bool *ret_no_new_privs)
 {
+	int r = set(filter);
+
 	*ret_no_new_privs = false;
-	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, filter) == 0)
-		return 0;
-	if (errno != EACCES)
-		return -errno;
+	if (r != -EACCES)
+		return r;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -errno;
 	*ret_no_new_privs = true;
-	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, filter) == 0 ? 0 : -errno;
+	return set(filter);
 }
