@@ -21,26 +21,66 @@ uint64_t map_mix(uint64_t a, uint64_t b)
 	return mix(a * UINT64_C(0x9e3779b97f4a7c15) + mix(b));
 }
 
-uint64_t map_hash(const void *data, size_t bytes)
+/* One multiplication a word: paths are hashed for every call. */
+static uint64_t fold(uint64_t a, uint64_t b)
+{
+	__extension__ typedef unsigned __int128 wide;
+	wide product = (wide)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+#define FOLD_KEY UINT64_C(0xa0761d6478bd642f)
+#define FOLD_START UINT64_C(0x9e3779b97f4a7c15)
+
+/* The last bytes, in loads of known sizes: with those before them, where there are some. */
+static uint64_t last_word(const unsigned char *p, size_t bytes)
+{
+	uint64_t word;
+	uint32_t low, high;
+
+	if (bytes >= 8) {
+		memcpy(&word, p + bytes - 8, 8);
+		return word;
+	}
+	if (bytes >= 4) {
+		memcpy(&low, p, 4);
+		memcpy(&high, p + bytes - 4, 4);
+		return (uint64_t)high << 32 | low;
+	}
+	return (uint64_t)p[0] << 16 | (uint64_t)p[bytes / 2] << 8 | p[bytes - 1];
+}
+
+uint64_t map_hash_prefix(struct map_prefix *prefix, const void *data, size_t bytes)
 {
 	const unsigned char *p = data;
-	uint64_t h = UINT64_C(0x9e3779b97f4a7c15) ^ bytes;
+	uint64_t even = prefix->state[0], odd = prefix->state[1], word, other;
+	size_t words = bytes / 8, at = prefix->words;
 
-	while (bytes >= 8) {
-		uint64_t word;
-
-		memcpy(&word, p, 8);
-		h = mix(h ^ word) + UINT64_C(0x9e3779b97f4a7c15);
-		p += 8;
-		bytes -= 8;
+	if (at < words && at % 2) {
+		memcpy(&word, p + 8 * at++, 8);
+		odd = fold(odd ^ word ^ FOLD_START, FOLD_KEY);
 	}
-	if (bytes > 0) {
-		uint64_t word = 0;
-
-		memcpy(&word, p, bytes);
-		h = mix(h ^ word) + UINT64_C(0x9e3779b97f4a7c15);
+	for (; at + 2 <= words; at += 2) {
+		memcpy(&word, p + 8 * at, 8);
+		memcpy(&other, p + 8 * at + 8, 8);
+		even = fold(even ^ word ^ FOLD_START, FOLD_KEY);
+		odd = fold(odd ^ other ^ FOLD_START, FOLD_KEY);
 	}
-	return mix(h);
+	if (at < words) {
+		memcpy(&word, p + 8 * at++, 8);
+		even = fold(even ^ word ^ FOLD_START, FOLD_KEY);
+	}
+	prefix->state[0] = even;
+	prefix->state[1] = odd;
+	prefix->words = words;
+	word = bytes % 8 > 0 ? last_word(p, bytes) : 0;
+	return mix(fold(even ^ word ^ FOLD_START, odd ^ FOLD_KEY) ^ bytes);
+}
+
+uint64_t map_hash(const void *data, size_t bytes)
+{
+	return map_hash_prefix(&(struct map_prefix){ 0 }, data, bytes);
 }
 
 void map_init(struct map *map, size_t value_bytes, size_t most)

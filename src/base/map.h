@@ -37,4 +37,12 @@ void *map_next(const struct map *map, size_t *iter, uint64_t *ret_key);
 uint64_t map_hash(const void *data, size_t bytes);
 uint64_t map_mix(uint64_t a, uint64_t b);
 
+/* The same of several beginnings of one text, the shorter ones first, in one
+ * pass; zeroed at first. */
+struct map_prefix {
+	uint64_t state[2]; /* of every other word: two multiplications at a time */
+	size_t words; /* taken */
+};
+uint64_t map_hash_prefix(struct map_prefix *prefix, const void *data, size_t bytes);
+
 #endif

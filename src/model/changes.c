@@ -126,8 +126,10 @@ static void touch(struct model *model, uint64_t hash, uint32_t what)
 	struct changes *changes = &model->changes;
 
 	*bucket(changes->object, hash) = changes->now;
-	if (what & BELOW)
+	if (what & BELOW) {
 		*bucket(changes->below, hash) = changes->now;
+		changes->below_any = changes->now;
+	}
 }
 
 static size_t parent_bytes(const char *path, size_t bytes)
@@ -227,16 +229,20 @@ uint64_t model_now(const struct model *model)
 /* Of the path itself, and of all that it lies below. */
 static uint64_t path_changed(struct changes *changes, const char *path)
 {
+	struct map_prefix prefix = { 0 };
 	size_t bytes = strlen(path);
 	uint64_t hash = map_hash(path, bytes), last = *bucket(changes->object, hash);
+	const char *slash = path;
 
-	for (;;) {
-		last = later(last, *bucket(changes->below, hash));
-		if (bytes <= 1)
-			return last;
-		bytes = parent_bytes(path, bytes);
-		hash = map_hash(path, bytes);
-	}
+	/* Mostly nothing was renamed or mounted since: none of them can be later. */
+	if (changes->below_any <= last)
+		return last;
+	last = later(last, *bucket(changes->below, hash));
+	if (bytes > 1)
+		last = later(last, *bucket(changes->below, map_hash_prefix(&prefix, path, 1)));
+	while ((slash = memchr(slash + 1, '/', bytes - (size_t)(slash + 1 - path))))
+		last = later(last, *bucket(changes->below, map_hash_prefix(&prefix, path, (size_t)(slash - path))));
+	return last;
 }
 
 uint64_t model_changed(struct model *model, const struct model_process *process, const char *path,

@@ -149,10 +149,26 @@ void path_set_passed(struct resolved *out, const char *text, size_t bytes)
 	out->pub.passed_bytes = (uint32_t)bytes;
 }
 
+/*
+ * What was written a moment ago in pieces is slow to read in words: where
+ * nothing was left out it is read where it came from, as far as that goes.
+ */
+static uint64_t hash_of(const struct resolved *out, const char *base, size_t base_bytes, const char *text, size_t bytes)
+{
+	struct map_prefix prefix = { 0 };
+
+	if (base_bytes == 0 && out->pub.bytes == bytes)
+		return map_hash(text, bytes);
+	if (out->pub.bytes == base_bytes + 1 + bytes)
+		(void)map_hash_prefix(&prefix, base, base_bytes);
+	return map_hash_prefix(&prefix, out->text, out->pub.bytes);
+}
+
 void path_resolve(struct resolved *out, const struct dirs *dirs, const char *base, uint32_t base_physical,
 		  const char *text, size_t bytes, bool truncated)
 {
 	size_t at = 0;
+	size_t base_bytes;
 	size_t physical = 0;
 	size_t floor;
 	const char *root = dirs ? dirs->root : NULL;
@@ -175,6 +191,7 @@ void path_resolve(struct resolved *out, const struct dirs *dirs, const char *bas
 		at = strlen(base);
 		while (at > 0 && base[at - 1] == '/')
 			at--;
+		base_bytes = at;
 		if (at + 1 < sizeof(out->text)) {
 			memcpy(out->text, base, at);
 			physical = base_physical < at ? base_physical : at;
@@ -188,7 +205,7 @@ void path_resolve(struct resolved *out, const struct dirs *dirs, const char *bas
 				out->text[at] = '\0';
 				out->pub.text = out->text;
 				out->pub.bytes = (uint32_t)at;
-				out->pub.hash = map_hash(out->text, at);
+				out->pub.hash = hash_of(out, base, base_bytes, text, bytes);
 				out->pub.absolute = true;
 				out->physical = (uint32_t)physical;
 				return;

@@ -185,6 +185,7 @@ struct changes {
 	uint64_t all; /* anything may have changed then */
 	uint64_t object[MODEL_CHANGES];
 	uint64_t below[MODEL_CHANGES]; /* directories: all that lies in them */
+	uint64_t below_any; /* the last of those */
 };
 
 struct model {

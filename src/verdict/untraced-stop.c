@@ -66,14 +66,43 @@ void untraced_mean_forget(struct untraced_mean *mean)
 		mean->count = UNTRACED_FIRST;
 }
 
+/* The one that has `rank` smaller ones before it when sorted; changes their order. */
+static float ranked(float *values, uint32_t count, uint32_t rank)
+{
+	uint32_t low = 0, high = count - 1;
+
+	while (low < high) {
+		float pivot = values[low + (high - low) / 2], swapped;
+		uint32_t i = low, j = high;
+
+		for (;;) {
+			while (values[i] < pivot)
+				i++;
+			while (values[j] > pivot)
+				j--;
+			if (i >= j)
+				break;
+			swapped = values[i];
+			values[i++] = values[j];
+			values[j--] = swapped;
+		}
+		/* The left part is not larger than the right one; both are shorter than the whole. */
+		if (rank <= j)
+			high = j;
+		else
+			low = j + 1;
+	}
+	return values[low];
+}
+
 static double low_of(const float *samples, uint32_t count)
 {
-	float sorted[UNTRACED_RESERVOIR];
+	float some[UNTRACED_RESERVOIR];
 
+	/* Not sorted: this is asked again and again. */
 	count = count < UNTRACED_RESERVOIR ? count : UNTRACED_RESERVOIR;
-	memcpy(sorted, samples, count * sizeof *samples);
-	qsort(sorted, count, sizeof *sorted, by_value);
-	return (double)sorted[count / LOW_SHARE];
+	memcpy(some, samples, count * sizeof *samples);
+	return (double)ranked(some, count, count / LOW_SHARE);
 }
 
 /* The kernel does more on the way in than on the way out.  Both are seen at
