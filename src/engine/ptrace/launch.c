@@ -58,9 +58,11 @@ static void child_main(const struct engine_spec *spec, const struct sock_fprog *
 		bool no_new_privs;
 
 		code = scope_filter_install(filter, &no_new_privs);
-		if (code < 0)
+		if (code < 0) {
 			tell(why_fd, NEWS_NO_FILTER, -code);
-		else if (no_new_privs)
+			/* Without a filter nothing else would stop before execve. */
+			(void)raise(SIGSTOP);
+		} else if (no_new_privs)
 			tell(why_fd, NEWS_NO_NEW_PRIVS, 0);
 	}
 	(void)execve(spec->program, spec->argv, environ);
@@ -220,8 +222,6 @@ int launch_command(struct engine_pt *e, const struct engine_spec *spec, struct e
 		r = error_errno(err, -r, "starting the command: the filter of the calls to watch");
 		goto out;
 	}
-	/* Until the child has told of its filter all calls stop. */
-	e->no_filter = e->stats.scoped;
 	if (pipe2(go, O_CLOEXEC) != 0 || pipe2(why, O_CLOEXEC) != 0) {
 		r = error_errno(err, errno, "starting the command: pipe");
 		goto out;

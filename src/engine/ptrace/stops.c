@@ -303,6 +303,11 @@ void stop_handle(struct engine_pt *e, const struct stop *stop)
 	}
 	switch (event) {
 	case 0:
+		if (task->starting && e->stats.scoped && signal == SIGSTOP) {
+			/* The child has no filter; see launch.c. */
+			e->no_filter = true;
+			signal = 0;
+		}
 		engine_release(e, task, signal);
 		return;
 	case PTRACE_EVENT_FORK:
