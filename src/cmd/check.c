@@ -253,5 +253,6 @@ const struct command command_check = {
 	.usage = "check [options] -- COMMAND...",
 	.help = "run a command and judge its calls by budgets, for CI",
 	.options = check_options,
+	.operands = COMMAND_OPERANDS_COMMAND,
 	.main = check_main,
 };

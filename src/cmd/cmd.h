@@ -12,11 +12,20 @@
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
 
+/* What stands behind the options, for completion. */
+enum command_takes {
+	COMMAND_OPERANDS_NONE,
+	COMMAND_OPERANDS_COMMAND, /* a command with its arguments */
+	COMMAND_OPERANDS_FILES,
+	COMMAND_OPERANDS_RULE,
+};
+
 struct command {
 	const char *name;
 	const char *usage; /* behind "usage: syscull " */
 	const char *help; /* one line */
 	const struct opt *options; /* NULL none */
+	enum command_takes operands;
 	int (*main)(const struct command *command, int argc, char **argv);
 };
 
@@ -32,7 +41,7 @@ int command_exit_for(const struct error *err);
 /* Flushes stdout: the exit status. */
 int command_finish(void);
 
-extern const struct command command_record, command_report;
+extern const struct command command_completion, command_record, command_report;
 extern const struct command command_check, command_mark, command_run, command_rules, command_explain, command_doctor, command_fix;
 
 /* NULL-ended. */

@@ -55,35 +55,20 @@ struct fix_settings {
 	bool list, prove, quiet, yes, help;
 };
 
-static int number(const char *option, const char *text, unsigned least, unsigned most, unsigned *ret, struct error *err)
+static int number(const char *option, const char *text, long least, unsigned *ret, struct error *err)
 {
-	unsigned long value;
-	char *end;
+	long value;
+	int r = command_number(option, text, least, PROVE_RUNS_MAX, &value, err);
 
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value < least || value > most)
-		return error_set(err, EINVAL, "%s wants a number from %u to %u, not '%s'", option, least, most, text);
-	*ret = (unsigned)value;
-	return 0;
-}
-
-static int set_color(struct fix_settings *s, const char *value, struct error *err)
-{
-	static const char *const words[] = { "auto", "always", "never" };
-
-	for (unsigned i = 0; i < 3; i++) {
-		if (strcmp(value, words[i]) == 0) {
-			s->color = (enum tty_color)i;
-			return 0;
-		}
-	}
-	return error_set(err, EINVAL, "--color wants auto, always or never, not '%s'", value);
+	if (r == 0)
+		*ret = (unsigned)value;
+	return r;
 }
 
 static int set_option(void *data, int letter, const char *value, struct error *err)
 {
 	struct fix_settings *s = data;
+	int when = 0, r;
 
 	switch (letter) {
 	case OPT_WITH:
@@ -95,9 +80,9 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 		s->prove = true;
 		return 0;
 	case 'n':
-		return number("-n", value, 1, PROVE_RUNS_MAX, &s->plan.runs, err);
+		return number("-n", value, 1, &s->plan.runs, err);
 	case OPT_WARMUP:
-		return number("--warmup", value, 0, PROVE_RUNS_MAX, &s->plan.warmup, err);
+		return number("--warmup", value, 0, &s->plan.warmup, err);
 	case OPT_PREPARE:
 		s->plan.prepare = value;
 		return 0;
@@ -117,7 +102,9 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 		s->output = value;
 		return 0;
 	case OPT_COLOR:
-		return set_color(s, value, err);
+		r = command_when("--color", value, &when, err);
+		s->color = (enum tty_color)when;
+		return r;
 	case 'q':
 		s->quiet = true;
 		return 0;
@@ -300,5 +287,6 @@ const struct command command_fix = {
 	.usage = "fix [--with LIST] -- COMMAND...\n       syscull fix --prove [--with LIST] [options] -- COMMAND...",
 	.help = "run a command with remedies that need no source change",
 	.options = fix_options,
+	.operands = COMMAND_OPERANDS_COMMAND,
 	.main = fix_main,
 };

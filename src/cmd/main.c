@@ -18,7 +18,8 @@
 
 const struct command *const command_list[] = {
 	&command_run,	&command_check,	  &command_fix,	   &command_record, &command_report,
-	&command_rules, &command_explain, &command_doctor, &command_mark,   NULL,
+	&command_rules, &command_explain, &command_doctor, &command_mark,   &command_completion,
+	NULL,
 };
 
 /* Kept free for them: what works today must not mean something else tomorrow. */

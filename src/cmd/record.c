@@ -176,5 +176,6 @@ const struct command command_record = {
 	.usage = "record [options] -- COMMAND...\n       syscull record [options] -p PID",
 	.help = "run a command and keep its calls for report and show",
 	.options = record_options,
+	.operands = COMMAND_OPERANDS_COMMAND,
 	.main = record_main,
 };

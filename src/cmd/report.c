@@ -119,5 +119,6 @@ const struct command command_report = {
 	.usage = "report [options] [FILE]",
 	.help = "analyse a recorded run again; without FILE the last one",
 	.options = report_options,
+	.operands = COMMAND_OPERANDS_FILES,
 	.main = report_main,
 };

@@ -146,5 +146,6 @@ const struct command command_explain = {
 	.usage = "explain [options] RULE",
 	.help = "print one rule's page: what it matches, when it is right, what to do",
 	.options = explain_options,
+	.operands = COMMAND_OPERANDS_RULE,
 	.main = explain_main,
 };

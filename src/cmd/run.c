@@ -311,5 +311,6 @@ const struct command command_run = {
 	.usage = "[run] [options] -- COMMAND...\n       syscull run [options] -p PID",
 	.help = "run a command and say which calls it wastes",
 	.options = run_options,
+	.operands = COMMAND_OPERANDS_COMMAND,
 	.main = run_main,
 };
