@@ -16,7 +16,7 @@ import live
 ALL = live.status(os.getpid(), "Cpus_allowed_list")
 
 HEAD = """
-import os, sys, threading, time
+import os, sys, threading
 def say(*what):
     print(*what, flush=True)
 def child(work):
@@ -31,8 +31,8 @@ def until_told():
 # Each says the pids to look at, and goes on when it is told.
 SCRIPTS = {
     "turns": "a = child(until_told); say(os.getpid(), a); os.waitpid(a, 0)",
-    "thread": "a = child(until_told); t = threading.Thread(target=time.sleep, args=(0.01,)); t.start(); t.join();"
-              "say(os.getpid(), a); os.waitpid(a, 0)",
+    "thread": "a = child(until_told); t = threading.Thread(target=os.waitpid, args=(a, 0)); t.start();"
+              "say(os.getpid(), a, t.native_id); t.join()",
     "session": "a = child(lambda: (os.setsid(), say(os.getppid(), os.getpid()), until_told())); os.waitpid(a, 0)",
     "set": "a = child(until_told); os.sched_setaffinity(a, {0}); say(os.getpid()); os.waitpid(a, 0)",
     "busy": """
@@ -71,14 +71,15 @@ def looked_at(name, cwd, fits, **more):
 
 def case_turns(cwd):
     """Tasks that take turns share one CPU, unless we are told otherwise."""
-    return (looked_at("turns", cwd, lambda masks: masks[0] != ALL and len(set(masks)) == 1)
+    def together(masks):
+        return masks[0] != ALL and len(set(masks)) == 1
+    return (looked_at("turns", cwd, together) + looked_at("thread", cwd, together)
             + looked_at("turns", cwd, lambda masks: set(masks) == {ALL}, options=["--pin=never"]))
 
 
 def case_undone(cwd):
-    """A thread, or a session of its own, gives all tasks their mask back."""
-    return [line for name in ("thread", "session")
-            for line in looked_at(name, cwd, lambda masks: set(masks) == {ALL})]
+    """A session of its own gives all tasks their mask back."""
+    return looked_at("session", cwd, lambda masks: set(masks) == {ALL})
 
 
 def case_set(cwd):

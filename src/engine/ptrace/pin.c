@@ -5,12 +5,11 @@
  * a script do.  Programs must not notice: sched_getaffinity is answered with
  * the mask that the command had, and the pinning is undone, for good and for
  * the whole tree, before anything whose behaviour depends on the mask: a
- * thread, a scheduling call, a look at /proc/…/status, a session or a pid
- * namespace of its own.  It is also undone when tasks wait for each other
+ * scheduling call, a look at /proc/…/status, a session or a pid namespace of
+ * its own.  It is also undone when tasks wait for each other
  * for longer than stops across CPUs would take.
  */
 #include <errno.h>
-#include <linux/sched.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -22,7 +21,7 @@
 #define CPU_IN(mask, cpu) ((mask)[(cpu) / 8] & (1u << ((cpu) % 8)))
 
 #define PERIOD_NS UINT64_C(20000000)
-#define FAR_STOP_NS 30000 /* what a stop costs more across CPUs */
+#define FAR_STOP_NS 50000 /* what a stop costs more across CPUs */
 #define LOST_SHARE 4 /* a quarter of the period */
 #define BAD_PERIODS 2 /* in a row */
 
@@ -192,13 +191,11 @@ void pin_exit(struct engine_pt *e, struct task *task, const struct event_head *c
 
 void pin_fork(struct engine_pt *e, struct task *parent, struct task *child)
 {
-	bool thread = parent->clone_flags & CLONE_VM && !(parent->clone_flags & CLONE_VFORK);
-
 	child->pinned = parent->pinned || parent->fork_pinned;
 	if (!e->pin.active)
 		return;
 	/* Task numbers of another namespace say nothing to us. */
-	if ((e->pin.when == ENGINE_PIN_AUTO && (thread || e->pin.alone)) || e->pidns_seen || parent->foreign_ns)
+	if ((e->pin.when == ENGINE_PIN_AUTO && e->pin.alone) || e->pidns_seen || parent->foreign_ns)
 		undo_for_program(e);
 }
 
