@@ -14,7 +14,11 @@
 #define SURE UNTRACED_FIRST /* samples, for a mean to be held against others */
 #define GUESS_RUN_NS 3000.0 /* of a stop, on the CPU, on a small machine */
 #define SAMPLES_LEAST 32 /* for a quantile */
-#define LOW_SHARE 10 /* one tenth from below */
+#define LOW_SHARE 4 /* one quarter from below */
+#define CLIP 1.5 /* times the mean: a sample that is beyond has done something else too */
+#define GAP_LEAST_NS 30.0 /* of the program's own, from one call to the next */
+#define MORE_MOST 0.27 /* of the purest stop at return: what the one at enter may cost more */
+#define STEADY_MOST_NS 300 /* a call that costs no more does the same each time */
 #define SMALL_BYTES 512 /* a read or write of so few bytes is a cheap call */
 #define LARGE_BYTES 16384 /* and one of so many is too dear to stand for anything */
 #define STEADY_WITHIN 8 /* samples ago that a call was whose cost is known well */
@@ -105,17 +109,24 @@ static double low_of(const float *samples, uint32_t count)
 	return (double)ranked(some, count, count / LOW_SHARE);
 }
 
-/* The kernel does more on the way in than on the way out.  Both are seen at
- * their purest where next to nothing else was done: low in the samples. */
+/* The stop at enter is seen at its purest where next to nothing else was done:
+ * low in the samples of gaps.  A program that computes between all its calls
+ * has no such gap; then it is as much dearer than the one at return as the
+ * kernel does more on the way in. */
 static void judge_more(struct untraced *book)
 {
-	double more;
+	double enter_ns, most_ns;
 
-	if (book->call_count < SAMPLES_LEAST || book->gap_count < SAMPLES_LEAST)
+	if (book->gap_count < SAMPLES_LEAST)
 		return;
-	more = low_of(book->gap_samples, book->gap_count) - low_of(book->call_samples, book->call_count);
-	/* A program that computes between all its calls has no pure stretch. */
-	book->more_ns = more < 0 ? 0 : more > book->run.value / 2 ? book->run.value / 2 : more;
+	enter_ns = low_of(book->gap_samples, book->gap_count) - GAP_LEAST_NS;
+	if (book->call_count >= SURE) {
+		most_ns = low_of(book->call_samples, book->call_count) * (1 + MORE_MOST);
+		enter_ns = enter_ns > most_ns ? most_ns : enter_ns;
+	}
+	book->more_ns = enter_ns - book->run.value;
+	if (book->more_ns > book->run.value / 2)
+		book->more_ns = book->run.value / 2;
 }
 
 double untraced_stops_ns(const struct untraced *book, double stops)
@@ -204,11 +215,14 @@ void untraced_learn(struct untraced *book, struct untraced_task *task, enum sys_
 	book->far_off = 0;
 	if (steady)
 		book->since_steady = 0;
-	book->call_samples[book->call_count++ % UNTRACED_RESERVOIR] = (float)run_ns;
+	if (usual <= STEADY_MOST_NS)
+		book->call_samples[book->call_count++ % UNTRACED_RESERVOIR] = (float)run_ns;
+	if (book->run.count >= SURE && run_ns > CLIP * book->run.value)
+		run_ns = CLIP * book->run.value;
 	untraced_mean_add(&book->run, run_ns > 0 ? run_ns : 0, GUESS_RUN_NS);
 	if (steady || call->ret <= SMALL_BYTES)
 		book->sampled[steady ? probe : PROBE_NULL]++;
-	if (book->call_count % SAMPLES_LEAST == 0)
+	if (++book->learned % SAMPLES_LEAST == 0)
 		judge_more(book);
 }
 

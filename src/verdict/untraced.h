@@ -81,7 +81,7 @@ struct untraced {
 	struct untraced_mean teardown; /* of processes, after their last clock */
 	double more_ns; /* the stop at enter costs more than the one at return */
 	float call_samples[UNTRACED_RESERVOIR], gap_samples[UNTRACED_RESERVOIR];
-	uint32_t call_count, gap_count;
+	uint32_t call_count, gap_count, learned;
 	uint32_t since_steady; /* samples since that of a call whose cost is known well */
 	uint32_t far_off; /* samples in a row that did not fit */
 	uint64_t sampled[PROBE_COUNT]; /* which calls the samples are of */

@@ -29,6 +29,41 @@ static void many_short_calls_add_up(void **state)
 	assert_true(NEAR(now_of(world) - before, 1000 * 500 + CHEAP));
 }
 
+/* A program that computes for as long between all its calls has no gap in
+ * which a stop is seen at its purest: it is known by the stop at the return. */
+static void what_is_always_between_calls_is_no_stop(void **state)
+{
+	struct world *world = *state;
+	double before, ns;
+
+	for (int i = 0; i < 400; i++)
+		calls(world, 1, 700, CHEAP, 0, (struct asked){ CALL_getppid, 1, false });
+	before = now_of(world);
+	for (int i = 0; i < 1000; i++)
+		calls(world, 1, 700, CHEAP, 0, (struct asked){ CALL_getppid, 1, false });
+	ns = now_of(world) - before;
+	assert_true(ns <= 1000 * (700 + CHEAP));
+	assert_true(ns >= 1000 * (700 - 0.3 * STOP + CHEAP));
+}
+
+/* Calls that look up names cost more than their loop says, each as much; the
+ * stop at enter is told by the gaps alone. */
+static void dear_look_ups_do_not_raise_the_stop_at_enter(void **state)
+{
+	struct world *world = *state;
+	double before;
+
+	for (int i = 0; i < 400; i++)
+		calls(world, 1, GAP, i % 20 == 0 ? CHEAP : 600 + 300, 0,
+		      (struct asked){ i % 20 == 0 ? CALL_getppid : CALL_newfstatat, 0, false });
+	before = now_of(world);
+	for (int i = 0; i < 1000; i++)
+		calls(world, 1, GAP, 600 + 300, 0, (struct asked){ CALL_newfstatat, 0, false });
+	/* By durations alone the 300 are our side of the call; not of the gap as well. */
+	assert_true(now_of(world) - before >= 1000 * (GAP + 600 - 1));
+	assert_true(now_of(world) - before <= 1000 * (GAP + 600 + 300));
+}
+
 static void sleep_takes_as_long_as_it_takes(void **state)
 {
 	struct world *world = *state;
@@ -290,6 +325,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(stops_are_taken_out),
 		TEST(many_short_calls_add_up),
+		TEST(what_is_always_between_calls_is_no_stop),
+		TEST(dear_look_ups_do_not_raise_the_stop_at_enter),
 		TEST(sleep_takes_as_long_as_it_takes),
 		TEST(a_slow_disk_is_no_waiting),
 		TEST(losing_the_cpu_is_no_time),

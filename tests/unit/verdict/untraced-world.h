@@ -17,6 +17,7 @@
 #define STOP 1000
 #define IDLE 3000
 #define CHEAP 200
+#define GAP 30 /* from one call to the next, at the least */
 #define MS 1000000
 #define NEAR(a, b) ((a) - (b) < 1 && (b) - (a) < 1)
 
@@ -114,11 +115,11 @@ static inline void calls(struct world *world, uint32_t tid, uint64_t user_ns, ui
 	returns(world, tid, began, ran_ns, slept_ns, &asked);
 }
 
-/* Enough cheap calls to know what a stop costs; they take no time of their own. */
+/* Enough cheap calls to know what a stop costs; next to nothing is between them. */
 static inline void teach(struct world *world, uint32_t tid)
 {
 	for (int i = 0; i < 64; i++)
-		calls(world, tid, 0, CHEAP, 0, (struct asked){ CALL_getppid, 1, false });
+		calls(world, tid, GAP, CHEAP, 0, (struct asked){ CALL_getppid, 1, false });
 }
 
 static inline void forks(struct world *world, uint32_t tid, uint32_t child)
