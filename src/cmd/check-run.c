@@ -12,6 +12,7 @@
 #include "base/buf.h"
 #include "base/log.h"
 #include "cmd/check.h"
+#include "cmd/host.h"
 #include "cmd/signals.h"
 #include "engine/engine.h"
 
@@ -134,6 +135,19 @@ int check_run_once(struct check_settings *s, char *const *argv, struct budgets *
 	if (r == 0)
 		run->exit = 0;
 	return r;
+}
+
+int check_run_nothing(struct check_settings *s, char *const *argv, struct check_run *run)
+{
+	struct engine_scope scope = { 0 };
+	struct error err = { 0 };
+	int r;
+
+	run->argv = put_sizes(argv, &s->sizes, s->sizes.at[0]);
+	r = run->argv ? begin(s, &s->budgets, &scope, run, &err) : -ENOMEM;
+	run->watch.facts.argv = run->argv;
+	run->watch.facts.host = host_of_this();
+	return r < 0 ? r : analysis_finish(run->analysis, &run->watch.facts, &err);
 }
 
 /* --prepare with the size put in; its output is not the command's. */

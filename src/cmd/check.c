@@ -121,7 +121,8 @@ static int write_reports(struct check_settings *s, struct check_run *run, const 
 }
 
 /* Everything about it is known: says so in every way that was asked for. */
-static int conclude(struct check_settings *s, struct check_run *run, struct check *check, struct output *verdict_file)
+static int conclude(struct check_settings *s, struct check_run *run, struct check *check, struct output *verdict_file,
+		    char *const *argv)
 {
 	struct buf more = BUF_INIT;
 	struct error err = { 0 };
@@ -132,12 +133,14 @@ static int conclude(struct check_settings *s, struct check_run *run, struct chec
 		log_line("no memory left to judge");
 	}
 	check_conclude(check);
+	if (!run->analysis && run->exit == 0 && check_run_nothing(s, argv, run) < 0)
+		run->exit = EXIT_OURS;
 	r = check_baseline_write(s, run, check, &err);
 	check->more = tell_more(check, &more);
 	check->command_known = run->ended;
 	check->command_status = run->signal ? 128 + run->signal : run->status;
 	check->exit_status = find_status(s, run, check);
-	if (run->analysis && run->exit == 0) {
+	if (run->exit == 0) {
 		int t = write_reports(s, run, check, r < 0 ? NULL : &err);
 
 		r = r < 0 ? r : t;
@@ -158,20 +161,50 @@ static int conclude(struct check_settings *s, struct check_run *run, struct chec
 	return status;
 }
 
-static int open_all(struct check_settings *s, char *const *argv, struct output *verdict_file, struct error *err)
+static int open_verdict(struct check_settings *s, const char *name, struct output *verdict_file, struct error *err)
 {
-	const char *name = rule_base_name(argv[0]);
 	char *path;
-	int r = formats_open(&s->formats, s->output, true, name, err);
+	int r;
 
-	if (r < 0 || !s->verdict_file)
-		return r;
+	if (!s->verdict_file)
+		return 0;
 	path = formats_expand(s->verdict_file, name, err);
 	if (!path)
 		return -EINVAL;
 	r = output_open(verdict_file, path, err);
 	free(path);
 	return r;
+}
+
+/* What is broken is said in words too, whatever else is written. */
+static int open_reports(struct check_settings *s, const char *name, struct error *err)
+{
+	bool text = false;
+
+	for (unsigned i = 0; i < s->formats.count; i++)
+		text = text || !s->formats.at[i].target || !s->formats.at[i].reporter->machine;
+	if (s->formats.count > 0 && !text && formats_add(&s->formats, "text", err) < 0)
+		return -EINVAL;
+	return formats_open(&s->formats, s->output, true, name, err);
+}
+
+/* A mistake of the caller's or of ours before anything ran.  A verdict of an
+ * earlier check must not be taken for that of this one. */
+static int give_up(struct check_settings *s, const char *name, struct output *verdict_file, const struct error *why)
+{
+	struct check check = CHECK_INIT;
+	struct error err = { 0 };
+
+	log_error(why);
+	if (s->verdict_file && (verdict_file->stream || open_verdict(s, name, verdict_file, &err) == 0)) {
+		(void)check_add_reason(&check, CHECK_CANNOT_JUDGE, "%s", why->text);
+		check_conclude(&check);
+		check.exit_status = EXIT_OURS;
+		if (write_verdict(verdict_file, &check, &err) < 0)
+			log_error(&err);
+	}
+	check_done(&check);
+	return EXIT_OURS;
 }
 
 /* Nothing passes by a configuration that was not understood. */
@@ -191,10 +224,13 @@ static int check(struct check_settings *s, char *const *argv)
 	struct check_run run = { 0 };
 	struct check check = CHECK_INIT;
 	struct error err = { 0 };
-	int status = EXIT_OURS, r;
+	const char *name = rule_base_name(argv[0]);
+	int status, r;
 
+	r = open_verdict(s, name, &verdict_file, &err);
 	load_project(s, &check);
-	r = budgets_ready(&s->budgets, &err);
+	if (r == 0)
+		r = budgets_ready(&s->budgets, &err);
 	if (r == 0)
 		r = check_baseline_begin(s, &check, &err);
 	if (r == 0 && s->budgets.items.used == 0 && !s->baseline.path && !check.unjudged)
@@ -202,21 +238,18 @@ static int check(struct check_settings *s, char *const *argv)
 			      "nothing to check; try: syscull check --max '@xattr=0' -- COMMAND, "
 			      "or --suggest");
 	if (r == 0)
-		r = open_all(s, argv, &verdict_file, &err);
+		r = open_reports(s, name, &err);
 	if (r < 0) {
-		log_error(&err);
+		status = give_up(s, name, &verdict_file, &err);
 		goto out;
 	}
-	r = watch_check(&(struct watch){ .engine = s->engine }, &err);
-	if (r < 0)
+	if (watch_check(&(struct watch){ .engine = s->engine }, &err) < 0)
 		(void)check_add_reason(&check, CHECK_CANNOT_JUDGE, "%s", err.text);
-	else
-		r = check_run_all(s, argv, &run, &check, &err);
-	if (r < 0) {
+	else if (check_run_all(s, argv, &run, &check, &err) < 0) {
 		log_error(&err);
 		(void)check_add_reason(&check, CHECK_CANNOT_JUDGE, "%s", err.text);
 	}
-	status = conclude(s, &run, &check, &verdict_file);
+	status = conclude(s, &run, &check, &verdict_file, argv);
 out:
 	output_discard(&verdict_file);
 	check_done(&check);
@@ -227,11 +260,12 @@ out:
 static int check_main(const struct command *command, int argc, char **argv)
 {
 	struct check_settings s = CHECK_SETTINGS_INIT;
+	struct output verdict_file = OUTPUT_INIT;
 	struct error err = { 0 };
 	int first, status = EXIT_OURS;
 
 	if (opt_parse(argc, argv, command->options, check_set_option, &s, &first, &err) < 0)
-		log_error(&err);
+		status = give_up(&s, "check", &verdict_file, &err);
 	else if (s.help)
 		command_print_help(command), status = command_finish();
 	else if (s.version)
@@ -244,6 +278,7 @@ static int check_main(const struct command *command, int argc, char **argv)
 		log_line("-n goes with --suggest");
 	else
 		status = s.suggest ? check_suggest(&s, argv + first) : check(&s, argv + first);
+	output_discard(&verdict_file);
 	check_settings_done(&s);
 	return status;
 }

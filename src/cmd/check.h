@@ -82,6 +82,8 @@ int check_run_all(struct check_settings *s, char *const *argv, struct check_run 
 /* One run of this command, without budgets. */
 int check_run_once(struct check_settings *s, char *const *argv, struct budgets *budgets, struct check_run *run,
 		   struct error *err);
+/* The empty result of a command that did not run. */
+int check_run_nothing(struct check_settings *s, char *const *argv, struct check_run *run);
 void check_run_done(struct check_run *run);
 
 /* check-baseline.c, in this order: before the run (negative with err: a wrong
