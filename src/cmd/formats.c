@@ -125,6 +125,15 @@ static int check_places(const struct formats *formats, struct error *err)
 	return 0;
 }
 
+bool formats_bare(const struct formats *formats)
+{
+	for (unsigned i = 0; i < formats->count; i++) {
+		if (!formats->at[i].target)
+			return true;
+	}
+	return formats->count == 0;
+}
+
 int formats_open(struct formats *formats, const char *output, bool live, const char *name, struct error *err)
 {
 	struct format *bare = NULL;

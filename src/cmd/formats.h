@@ -29,6 +29,8 @@ struct formats {
 
 /* --format NAME or NAME=FILE. */
 int formats_add(struct formats *formats, const char *value, struct error *err);
+/* Is there one without a file of its own, or none at all? */
+bool formats_bare(const struct formats *formats);
 /*
  * Opens everything.  `output` is -o or NULL; without any format it is a text
  * report.  `live`: stdout belongs to a command, so that formats for programs

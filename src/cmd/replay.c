@@ -8,22 +8,51 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "cmd/host.h"
 #include "cmd/keep.h"
+#include "engine/strace/strace.h"
 #include "engine/trace/trace.h"
+
+/* Who reads it: by what is in it.  One that is not there may be a set of
+ * strace -ff, whose files have numbers behind their name. */
+static const struct engine_ops *reader_of(const struct replay *replay)
+{
+	char head[4096];
+	size_t bytes;
+	FILE *file;
+
+	if (replay->fd >= 0)
+		return &engine_trace;
+	file = fopen(replay->name, "re");
+	if (!file)
+		return errno == ENOENT ? &engine_strace_log : &engine_trace;
+	bytes = fread(head, 1, sizeof head, file);
+	(void)fclose(file);
+	return strace_log_is(head, bytes) ? &engine_strace_log : &engine_trace;
+}
 
 static int start(struct replay *replay, struct error *err)
 {
-	struct engine_spec spec = { .file = replay->name, .file_fd = replay->fd >= 0 ? &replay->fd : NULL };
+	struct engine_spec spec = { .file = replay->name,
+				    .file_fd = replay->fd >= 0 ? &replay->fd : NULL,
+				    .cwd = replay->cwd,
+				    .items = UINT64_MAX };
 
-	return engine_trace.start(&spec, &replay->engine, err);
+	return reader_of(replay)->start(&spec, &replay->engine, err);
 }
 
-int replay_open(struct replay *replay, const char *path, struct error *err)
+static bool is_log(const struct replay *replay)
+{
+	return replay->engine->ops == &engine_strace_log;
+}
+
+int replay_open(struct replay *replay, const char *path, const char *cwd, struct error *err)
 {
 	int r;
 
 	*replay = REPLAY_INIT;
+	replay->cwd = cwd;
 	if (!path) {
 		replay->fd = keep_last(err);
 		if (replay->fd < 0)
@@ -38,7 +67,7 @@ int replay_open(struct replay *replay, const char *path, struct error *err)
 
 int replay_again(struct replay *replay, struct error *err)
 {
-	engine_trace.stop(replay->engine);
+	replay->engine->ops->stop(replay->engine);
 	replay->engine = NULL;
 	if (replay->fd >= 0 && lseek(replay->fd, 0, SEEK_SET) < 0)
 		return error_errno(err, errno, "%s", replay->name);
@@ -58,6 +87,70 @@ static void add_warning(struct analysis_facts *facts, const char *text)
 static bool same(const char *a, const char *b)
 {
 	return !a || !b || strcmp(a, b) == 0;
+}
+
+/* The bits of RULE_NEEDS_…, in their order. */
+static const char *const log_hints[32] = {
+	"the working directory: --cwd DIR",
+	"the mounts, which no log has: a run under syscull",
+	"the environment: strace -v",
+	"times: strace -ttt",
+	"descriptors from the program's start: strace, not strace -p",
+};
+
+static void tell_log_warnings(struct replay *replay, const struct strace_facts *log)
+{
+	char *note = replay->log_note;
+	size_t room = sizeof replay->log_note;
+
+	if (log->unparsed > 0) {
+		(void)snprintf(replay->log_unparsed, sizeof replay->log_unparsed,
+			       "%llu of %llu lines could not be read, the first is line %llu: %s",
+			       (unsigned long long)log->unparsed, (unsigned long long)log->lines,
+			       (unsigned long long)log->first_unparsed, log->first_text);
+		add_warning(&replay->facts, replay->log_unparsed);
+	}
+	if (!log->times)
+		add_warning(&replay->facts, "the log has no times: where rules look at pauses, the calls in between "
+					    "stand in (strace -ttt)");
+	if (log->filtered)
+		add_warning(&replay->facts, "programs end without exit_group: calls were left out (strace -e) or cut");
+	(void)snprintf(note, room, "not judged: ");
+	for (const struct rule *const *rule = rule_list; *rule; rule++) {
+		size_t used = strlen(note);
+
+		if ((*rule)->needs & replay->facts.lacks)
+			(void)snprintf(note + used, room - used, "%s%s", used > 12 ? ", " : "", (*rule)->id);
+	}
+	for (unsigned bit = 0, told = 0; bit < 32; bit++) {
+		size_t used = strlen(note);
+
+		if (replay->facts.lacks >> bit & 1 && log_hints[bit])
+			(void)snprintf(note + used, room - used, "%s%s", told++ ? "; " : "; it lacks ", log_hints[bit]);
+	}
+	if (replay->facts.lacks)
+		add_warning(&replay->facts, note);
+}
+
+static void fill_log_facts(struct replay *replay)
+{
+	struct engine_stats stats;
+	struct strace_facts log;
+
+	replay->engine->ops->stats(replay->engine, &stats);
+	replay->engine->ops->exit_of(replay->engine, &replay->end);
+	strace_facts_of(replay->engine, &log);
+	replay->facts = (struct analysis_facts){
+		.engine = "strace-log",
+		.engine_why = "read from a log of strace's",
+		.argv = replay->argv,
+		.calls_only = true,
+		.lack_hints = log_hints,
+		.lacks = RULE_NEEDS_DEVICES | (log.environment ? 0 : RULE_NEEDS_ENV) |
+			 (log.from_start ? 0 : RULE_NEEDS_FDS) | (log.paths ? 0 : RULE_NEEDS_PATHS),
+	};
+	watch_books(&stats, &replay->end, replay->abort_reason, &replay->facts);
+	tell_log_warnings(replay, &log);
 }
 
 static void fill_facts(struct replay *replay)
@@ -81,14 +174,41 @@ static void fill_facts(struct replay *replay)
 	};
 	(void)snprintf(replay->engine_why, sizeof replay->engine_why, "%s; read from a trace",
 		       begin->engine_why ? begin->engine_why : "recorded");
+	text_tame(replay->engine_why);
 	watch_books(&stats, &replay->end, replay->abort_reason, &replay->facts);
 	if (!same(begin->kernel, here.kernel) || !same(begin->arch, here.arch) || begin->cpus != here.cpus) {
 		(void)snprintf(replay->host_note, sizeof replay->host_note,
 			       "recorded elsewhere (%s, %s, %u CPUs): the prices are those of this machine",
 			       begin->kernel ? begin->kernel : "?", begin->arch ? begin->arch : "?",
 			       replay->facts.host.cpus);
+		/* From the file. */
+		text_tame(replay->host_note);
 		add_warning(&replay->facts, replay->host_note);
 	}
+}
+
+/* Of the first program: one block, freed at once. */
+static char **copy_argv(const struct event_head *head)
+{
+	const struct event_item *item = event_item(head, SYS_ITEM_ARGV);
+	const char *text = item ? event_item_data(item) : NULL;
+	size_t bytes = item ? item->bytes : 0, count = 0;
+	char **argv, *copy;
+
+	for (size_t i = 0; i < bytes; i++)
+		count += text[i] == '\0';
+	argv = calloc(1, (count + 1) * sizeof *argv + bytes);
+	if (!argv || count == 0) {
+		free(argv);
+		return NULL;
+	}
+	copy = (char *)(argv + count + 1);
+	memcpy(copy, text, bytes);
+	for (size_t i = 0; i < count; i++) {
+		argv[i] = copy;
+		copy += strlen(copy) + 1;
+	}
+	return argv;
 }
 
 int replay_feed(struct replay *replay, int (*take)(void *data, const struct event_head *record), void *data,
@@ -100,12 +220,18 @@ int replay_feed(struct replay *replay, int (*take)(void *data, const struct even
 	int r;
 
 	while ((r = ops->next(replay->engine, &record, err)) > 0) {
+		if (is_log(replay) && record->type == EVENT_EXEC && !replay->argv)
+			replay->argv = copy_argv(record);
 		r = take(data, record);
 		if (r != 0)
 			break;
 	}
 	if (r < 0)
 		return r;
+	if (is_log(replay)) {
+		fill_log_facts(replay);
+		return 0;
+	}
 	damage = trace_engine_damage(replay->engine);
 	if (damage)
 		log_line("%s: %s; the rest was read", replay->name, damage);
@@ -115,7 +241,7 @@ int replay_feed(struct replay *replay, int (*take)(void *data, const struct even
 
 const char *replay_command(const struct replay *replay)
 {
-	char *const *argv = trace_engine_start(replay->engine)->argv;
+	char *const *argv = is_log(replay) ? replay->argv : trace_engine_start(replay->engine)->argv;
 
 	return argv ? argv[0] : NULL;
 }
@@ -127,5 +253,6 @@ void replay_close(struct replay *replay)
 	if (replay->fd >= 0)
 		(void)close(replay->fd);
 	free(replay->name);
+	free(replay->argv);
 	*replay = REPLAY_INIT;
 }

@@ -17,12 +17,17 @@ struct replay {
 	char abort_reason[WATCH_REASON_BYTES];
 	char engine_why[160];
 	char host_note[200]; /* it was recorded elsewhere */
+	/* Of a log of strace's: */
+	const char *cwd; /* where relative names begin; NULL not known */
+	char **argv; /* of the first program; NULL not seen */
+	char log_unparsed[240], log_note[1024];
 };
 
 #define REPLAY_INIT ((struct replay){ .fd = -1 })
 
-/* path NULL: the last run that was kept.  Negative errno with err. */
-int replay_open(struct replay *replay, const char *path, struct error *err);
+/* A trace, or a log of strace's (`cwd`: where its relative names begin, NULL
+ * not known).  path NULL: the last run that was kept.  Negative errno with err. */
+int replay_open(struct replay *replay, const char *path, const char *cwd, struct error *err);
 /* The same once more from the beginning; not of a pipe. */
 int replay_again(struct replay *replay, struct error *err);
 /* All records to the function, until it returns something else than 0; then the facts.

@@ -14,6 +14,8 @@
 #define EXIT_FINDINGS 1
 #define EXIT_TROUBLE 2
 
+enum { OPT_CWD = 256 };
+
 static const struct opt report_options[] = {
 	{ 'e', "trace", "EXPR", "look at these calls only: names, %classes, @families, !not" },
 	{ 'o', "output", "FILE", "write the report to FILE instead of stdout" },
@@ -22,16 +24,19 @@ static const struct opt report_options[] = {
 	{ 'v', "verbose", NULL, "all findings in full, all calls" },
 	{ VIEW_BY, "by", "WHAT", "region: a table of what was called between marks" },
 	{ VIEW_COLOR, "color", "WHEN", "auto, always or never" },
+	{ OPT_CWD, "cwd", "DIR", "FILE is a log of strace's: its program began in DIR" },
 	{ VIEW_FAILED, "failed", NULL, "look at failed calls only" },
 	{ VIEW_FLOOR, "floor", "SHARE,TIME", "worth fixing is what saves both (1%,100us), or 100ms as a third" },
 	{ VIEW_FORMAT, "format", "FORMAT", "text or json, or FORMAT=FILE (repeatable)" },
 	{ VIEW_REDACT, "redact", "LIST", "hash what LIST names: argv, paths, users" },
+	PROJECT_OPTIONS,
 	{ 'h', "help", NULL, "this text" },
 	{ 0, NULL, NULL, NULL },
 };
 
 struct report_settings {
 	struct view view;
+	const char *cwd; /* --cwd */
 	bool help;
 };
 
@@ -42,6 +47,10 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 	if (letter == 'h') {
 		s->help = true;
 		return 0;
+	}
+	if (letter == OPT_CWD) {
+		s->cwd = value;
+		return *value == '/' ? 0 : error_set(err, EINVAL, "--cwd wants a whole path, not '%s'", value);
 	}
 	return view_option(&s->view, letter, value, err);
 }
@@ -69,12 +78,13 @@ static int report(struct report_settings *s, const char *path)
 	struct analysis *analysis = NULL;
 	struct error err = { 0 };
 	int status = EXIT_TROUBLE;
-	int r = replay_open(&replay, path, &err);
+	int r = replay_open(&replay, path, s->cwd, &err);
 
 	if (r == 0) {
 		const char *command = replay_command(&replay);
 
-		r = formats_open(&s->view.formats, s->view.output ? s->view.output : "fd:1", false,
+		r = formats_open(&s->view.formats,
+				 s->view.output || !formats_bare(&s->view.formats) ? s->view.output : "fd:1", false,
 				 command ? rule_base_name(command) : NULL, &err);
 	}
 	if (r == 0)

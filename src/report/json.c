@@ -179,15 +179,34 @@ static void selection(struct json *json, const struct filter *filter)
 	json_array_end(json);
 }
 
+/* What would have let it run: of all that it needs and the source lacks. */
+static void needs(struct json *json, const struct rule *rule, const struct analysis_facts *facts)
+{
+	struct buf text = BUF_INIT;
+
+	if (facts->scope)
+		(void)buf_puts(&text, "all calls: with call budgets alone only theirs are watched");
+	for (unsigned bit = 0; !facts->scope && bit < 32; bit++) {
+		const char *hint = facts->lack_hints && (facts->lacks >> bit & 1) ? facts->lack_hints[bit] : NULL;
+
+		if (rule->needs >> bit & 1 && hint)
+			(void)buf_printf(&text, "%s%s", text.bytes ? "; " : "", hint);
+	}
+	json_member_string(json, "needs", buf_text(&text));
+	buf_done(&text);
+}
+
 /* Rules read sequences: calls without those between them tell them nothing. */
 static void rules_not_run(struct json *json, const struct analysis_facts *facts)
 {
 	json_key(json, "rules_not_run");
 	json_array_begin(json);
-	for (const struct rule *const *rule = rule_list; facts->scope && *rule; rule++) {
+	for (const struct rule *const *rule = rule_list; *rule; rule++) {
+		if (!facts->scope && !((*rule)->needs & facts->lacks))
+			continue;
 		json_object_begin(json);
 		json_member_string(json, "rule", (*rule)->id);
-		json_member_string(json, "needs", "all calls: with call budgets alone only theirs are watched");
+		needs(json, *rule, facts);
 		json_object_end(json);
 	}
 	json_array_end(json);

@@ -120,6 +120,11 @@ static void time_line(struct text *text)
 	char a[TEXT_NUMBER_MAX], b[TEXT_NUMBER_MAX];
 	struct buf line = BUF_INIT;
 
+	if (result->facts.calls_only) {
+		text_labelled(text, "Time", TERM_PLAIN, "about %s in calls; what else it took is not in the log",
+			      text_ns(result->calls_ns, a));
+		return;
+	}
 	(void)buf_printf(&line, "about %s untraced", text_ns(result->untraced_ns, a));
 	if (result->tasks > 1)
 		(void)buf_printf(&line, "; on CPUs %s", text_ns(result->task_ns, a));
@@ -217,7 +222,11 @@ static void verbose_lines(struct text *text)
 	const struct analysis_result *result = text->result;
 	char ns[TEXT_NUMBER_MAX], least[TEXT_NUMBER_MAX], enough[TEXT_NUMBER_MAX], share[TEXT_NUMBER_MAX];
 
-	if (result->facts.engine)
+	if (result->facts.engine && result->in_kernel)
+		text_labelled(text, "Engine", TERM_PLAIN, "%s%s%s; times are taken in the kernel", result->facts.engine,
+			      result->facts.engine_why ? ": " : "",
+			      result->facts.engine_why ? result->facts.engine_why : "");
+	else if (result->facts.engine)
 		text_labelled(text, "Engine", TERM_PLAIN, "%s%s%s; %s a stop%s%s", result->facts.engine,
 			      result->facts.engine_why ? ": " : "",
 			      result->facts.engine_why ? result->facts.engine_why : "", text_ns(result->stop_ns, ns),

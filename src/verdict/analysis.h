@@ -72,6 +72,12 @@ struct analysis_facts {
 	 * architectures), a call outside is not watched and never 0, rules have
 	 * seen too little to be judged, and no time can be estimated. */
 	const char *const *scope;
+	/* RULE_NEEDS_… that the source of the records does not have: rules that
+	 * need them are not judged.  How it could have it, by bit; NULL entries
+	 * where it never has. */
+	uint32_t lacks;
+	const char *const *lack_hints;
+	bool calls_only; /* nothing is known of the time outside calls: shares are of theirs */
 	bool pinned;
 	bool aborted;
 	const char *abort_reason;
@@ -213,6 +219,7 @@ struct analysis_result {
 	const struct verdict_call *all_calls; /* the same of the whole tree, whatever the filter */
 	size_t all_call_count;
 	uint64_t tasks; /* threads and processes seen */
+	bool in_kernel; /* durations were taken in the kernel: no stops, prices are measured */
 	bool stop_guessed; /* stop_ns: too few calls to find it by */
 	uint64_t model_losses; /* records that the model could not keep */
 	const char *model_limit; /* which limit, NULL none */

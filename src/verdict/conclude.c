@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "rules/claims.h"
 #include "rules/merge.h"
 #include "verdict/analysis-state.h"
 #include "verdict/books.h"
@@ -26,10 +27,11 @@ static void end_rules(struct analysis *analysis)
 	for (size_t i = 0; i < analysis->runs.used; i++) {
 		struct rule_run *run = &analysis->runs.at[i];
 
-		if (run->rule->end)
+		if (run->rule->end && !(run->rule->needs & analysis->result.facts.lacks))
 			run->rule->end(run, &analysis->findings);
 		analysis->result.evicted += run->evicted;
 	}
+	finding_list_settle(&analysis->findings);
 	finding_list_merge(&analysis->findings);
 }
 
@@ -283,7 +285,8 @@ static int judge_time(struct analysis *analysis)
 	result->firm_fit = most_ns > 0 && firm_ns > most_ns ? most_ns / firm_ns : 1;
 	time.calls_ns -= firm_ns * (1 - result->firm_fit);
 	firm_ns *= result->firm_fit;
-	result->price_fit = result->facts.scope ? 1 : fit_calls(result, &untraced, &time, firm_ns);
+	result->price_fit =
+		result->facts.scope || result->facts.calls_only ? 1 : fit_calls(result, &untraced, &time, firm_ns);
 	if (time.calls_ns > 0)
 		time.root_calls_ns *= (firm_ns + (time.calls_ns - firm_ns) * result->price_fit) / time.calls_ns;
 	time.calls_ns = firm_ns + (time.calls_ns - firm_ns) * result->price_fit;
@@ -300,6 +303,8 @@ static int judge_time(struct analysis *analysis)
 	judge_ranges(result, &untraced, amounts, rows);
 	if (result->facts.scope)
 		forget_time(result);
+	if (result->facts.calls_only)
+		result->untraced_ns = result->untraced_low_ns = result->untraced_high_ns = -1;
 	result->by_call = list_calls(&analysis->tally, amounts);
 	result->by_call_count = result->by_call ? rows : 0;
 	result->all_calls = result->by_call;
