@@ -265,10 +265,11 @@ static int read_more(struct kept *k, struct error *err)
 /* The next whole frame's data, or NULL: more has to be read. */
 static const void *take_frame(struct kept *k, struct frame *ret)
 {
-	const char *at = k->in.data + k->taken;
+	const char *at;
 
 	if (k->in.bytes - k->taken < sizeof *ret)
 		return NULL;
+	at = k->in.data + k->taken;
 	memcpy(ret, at, sizeof *ret);
 	if (k->in.bytes - k->taken - sizeof *ret < ret->bytes)
 		return NULL;
