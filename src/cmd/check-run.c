@@ -82,12 +82,12 @@ static int begin(struct check_settings *s, struct budgets *budgets, struct engin
 		 struct error *err)
 {
 	bool all = !budgets || s->baseline.path || s->project.generate;
-	bool rules = all || budgets_need_rules(budgets);
+	bool scoped = !all && budgets_scope(budgets, scope->calls, &scope->regions);
 	struct analysis_spec spec = {
 		.floor = s->floor,
-		.only_rules = rules ? NULL : no_rules,
+		.only_rules = scoped ? no_rules : NULL,
 		.prices = price_book_new_kept(),
-		.packages = rules ? package_book_new(PACKAGE_DATABASE, package_system_merged()) : NULL,
+		.packages = scoped ? NULL : package_book_new(PACKAGE_DATABASE, package_system_merged()),
 		.budgets = budgets,
 	};
 
@@ -99,7 +99,7 @@ static int begin(struct check_settings *s, struct budgets *budgets, struct engin
 		.pin = s->pin,
 		.task_limit = s->task_limit,
 	};
-	if (!all && budgets_scope(budgets, scope->calls, &scope->regions))
+	if (scoped)
 		run->watch.scope = scope;
 	return analysis_new(&spec, &run->analysis, err);
 }

@@ -11,6 +11,7 @@ struct redacted {
 	struct analysis_result result; /* its arrays are ours where they differ */
 	struct redact_words words;
 	struct filter filter;
+	struct check check;
 	VEC(void *) kept; /* all memory, texts and arrays */
 	bool failed;
 };
@@ -338,6 +339,30 @@ static void facts(struct redacted *redacted, const struct analysis_result *from)
 	redacted->result.filter = &redacted->filter;
 }
 
+/* What a budget names are the caller's own words, and stay. */
+static void check(struct redacted *redacted, const struct check *from)
+{
+	struct check *to = &redacted->check;
+	struct budget_verdict *budgets = copy(redacted, from->budgets, from->budget_count, sizeof *budgets);
+
+	*to = *from;
+	to->budgets = budgets;
+	for (size_t i = 0; budgets && i < from->budget_count; i++) {
+		struct budget_contributor *top = copy(redacted, budgets[i].top, budgets[i].top_count, sizeof *top);
+
+		for (size_t k = 0; top && k < budgets[i].top_count; k++) {
+			top[k].place = names(redacted, top[k].place);
+			top[k].site = names(redacted, top[k].site);
+			top[k].program = path(redacted, top[k].program);
+		}
+		budgets[i].top = top;
+	}
+	to->reasons.at = copy(redacted, from->reasons.at, from->reasons.used, sizeof(char *));
+	for (size_t i = 0; to->reasons.at && i < from->reasons.used; i++)
+		to->reasons.at[i] = prose(redacted, to->reasons.at[i]);
+	redacted->result.check = to;
+}
+
 /* A run that others are compared with: names and counts. */
 static void strip(struct redacted *redacted, const struct analysis_result *from)
 {
@@ -362,6 +387,8 @@ struct redacted *redact_result(const struct analysis_result *result, unsigned se
 	redacted->result.model = NULL;
 	facts(redacted, result);
 	redacted->result.findings = findings(redacted, result, result->findings, result->finding_count);
+	if (result->check)
+		check(redacted, result->check);
 	if (set & REDACT_BASELINE) {
 		strip(redacted, result);
 	} else {
