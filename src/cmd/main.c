@@ -17,13 +17,13 @@
 #include "engine/engine.h"
 
 const struct command *const command_list[] = {
-	&command_run,	&command_check,	  &command_fix,	   &command_record, &command_report,
+	&command_run,	&command_check,	  &command_fix,	   &command_record, &command_report,	 &command_show,
 	&command_rules, &command_explain, &command_doctor, &command_mark,   &command_completion,
 	NULL,
 };
 
 /* Kept free for them: what works today must not mean something else tomorrow. */
-static const char *const planned[] = { "show", "diff", NULL };
+static const char *const planned[] = { "diff", NULL };
 
 void command_print_help(const struct command *command)
 {

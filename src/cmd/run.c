@@ -5,44 +5,21 @@
  * the command's own, and its signal is raised again.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "base/log.h"
-#include "base/text.h"
-#include "base/tty.h"
 #include "cmd/cmd.h"
-#include "cmd/formats.h"
 #include "cmd/keep.h"
-#include "cmd/project.h"
 #include "cmd/signals.h"
+#include "cmd/view.h"
 #include "cmd/watch.h"
-#include "engine/engine.h"
-#include "report/reporter.h"
-#include "verdict/analysis.h"
-#include "verdict/judge.h"
 
 #define PIDS_MAX 64
 #define TASK_LIMIT 4096
 
-enum {
-	OPT_BY = 256,
-	OPT_FAILED,
-	OPT_FLOOR,
-	OPT_FORMAT,
-	OPT_NO_KEEP,
-	OPT_REDACT,
-	OPT_ENGINE,
-	OPT_PIN,
-	OPT_COLOR,
-	OPT_TASK_LIMIT
-};
+enum { OPT_ENGINE = 256, OPT_NO_KEEP, OPT_PIN, OPT_TASK_LIMIT };
 
 static const struct opt run_options[] = {
 	{ 'e', "trace", "EXPR", "look at these calls only: names, %classes, @families, !not" },
@@ -51,15 +28,15 @@ static const struct opt run_options[] = {
 	{ 'P', "path", "PATH", "look at calls on PATH only (repeatable)" },
 	{ 'q', "quiet", NULL, "print nothing unless there is something worth fixing" },
 	{ 'v', "verbose", NULL, "all findings in full, all calls" },
-	{ OPT_BY, "by", "WHAT", "region: a table of what was called between marks" },
-	{ OPT_COLOR, "color", "WHEN", "auto, always or never" },
+	{ VIEW_BY, "by", "WHAT", "region: a table of what was called between marks" },
+	{ VIEW_COLOR, "color", "WHEN", "auto, always or never" },
 	{ OPT_ENGINE, "engine", "NAME", "auto or ptrace" },
-	{ OPT_FAILED, "failed", NULL, "look at failed calls only" },
-	{ OPT_FLOOR, "floor", "SHARE,TIME", "worth fixing is what saves both (1%,100us), or 100ms as a third" },
-	{ OPT_FORMAT, "format", "FORMAT", "text or json, or FORMAT=FILE (repeatable)" },
+	{ VIEW_FAILED, "failed", NULL, "look at failed calls only" },
+	{ VIEW_FLOOR, "floor", "SHARE,TIME", "worth fixing is what saves both (1%,100us), or 100ms as a third" },
+	{ VIEW_FORMAT, "format", "FORMAT", "text or json, or FORMAT=FILE (repeatable)" },
 	{ OPT_NO_KEEP, "no-keep", NULL, "do not keep this run for report and show" },
 	{ OPT_PIN, "pin", "WHEN", "share a CPU with the command: auto, always, never" },
-	{ OPT_REDACT, "redact", "LIST", "hash what LIST names: argv, paths, users" },
+	{ VIEW_REDACT, "redact", "LIST", "hash what LIST names: argv, paths, users" },
 	PROJECT_OPTIONS,
 	{ OPT_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096); more run untraced" },
 	{ 'h', "help", NULL, "this text" },
@@ -68,18 +45,13 @@ static const struct opt run_options[] = {
 };
 
 struct run_settings {
-	const char *output;
 	const char *engine;
 	enum engine_pin pin;
-	enum tty_color color;
-	bool by_region, quiet, verbose, no_keep, help, version;
+	bool no_keep, help, version;
 	uint32_t task_limit;
 	pid_t pids[PIDS_MAX];
 	size_t pid_count;
-	struct formats formats;
-	struct filter filter;
-	struct analysis_floor floor;
-	struct project project;
+	struct view view;
 };
 
 static int set_option(void *data, int letter, const char *value, struct error *err)
@@ -87,16 +59,8 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 	struct run_settings *s = data;
 	long number = 0;
 	int when = 0, r;
-	struct error why = { 0 };
 
 	switch (letter) {
-	case 'e':
-		return filter_add_calls(&s->filter, value, err);
-	case 'P':
-		return filter_add_path(&s->filter, value, err);
-	case 'o':
-		s->output = value;
-		return 0;
 	case 'p':
 		if (s->pid_count == PIDS_MAX)
 			return error_set(err, E2BIG, "-p: at most %d processes", PIDS_MAX);
@@ -104,84 +68,34 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 		if (r == 0)
 			s->pids[s->pid_count++] = (pid_t)number;
 		return r;
-	case 'q':
-		s->quiet = true;
-		return 0;
-	case 'v':
-		s->verbose = true;
-		return 0;
 	case 'h':
 		s->help = true;
 		return 0;
 	case 'V':
 		s->version = true;
 		return 0;
-	case OPT_BY:
-		if (strcmp(value, "region") != 0)
-			return error_set(err, EINVAL, "--by wants region, not '%s'", value);
-		s->by_region = true;
+	case OPT_ENGINE:
+		s->engine = value;
 		return 0;
-	case OPT_COLOR:
-		r = command_when("--color", value, &when, err);
-		s->color = (enum tty_color)when;
-		return r;
+	case OPT_NO_KEEP:
+		s->no_keep = true;
+		return 0;
 	case OPT_PIN:
 		r = command_when("--pin", value, &when, err);
 		s->pin = (enum engine_pin)when;
 		return r;
-	case OPT_FAILED:
-		return filter_set_failed(&s->filter, err);
-	case OPT_FLOOR:
-		if (judge_floor_parse(value, &s->floor, &why) < 0)
-			return error_set(err, EINVAL, "--floor: %s", why.text);
-		return 0;
-	case OPT_FORMAT:
-		return formats_add(&s->formats, value, err);
-	case OPT_NO_KEEP:
-		s->no_keep = true;
-		return 0;
-	case OPT_REDACT:
-		return redact_parse(value, &s->formats.redact, err);
-	case OPT_ENGINE:
-		s->engine = value;
-		return 0;
 	case OPT_TASK_LIMIT:
 		r = command_number("--task-limit", value, 1, 1000000, &number, err);
 		s->task_limit = (uint32_t)number;
 		return r;
 	default:
-		r = project_option(&s->project, letter, value, err);
-		return r > 0 ? error_set(err, EINVAL, "unknown option") : r;
+		return view_option(&s->view, letter, value, err);
 	}
-}
-
-static int report(struct run_settings *s, const struct analysis *analysis, struct error *err)
-{
-	struct report_options options = { .verbose = s->verbose, .quiet = s->quiet, .by_region = s->by_region };
-
-	return formats_write(&s->formats, analysis_result(analysis), &options, s->color, err);
-}
-
-/* What the report leaves out. */
-static void add_selection(const struct filter *filter, struct buf *text, struct analysis_facts *facts)
-{
-	size_t used = 0;
-
-	if (!filter_active(filter))
-		return;
-	(void)buf_puts(text, "calls and findings are narrowed by");
-	for (size_t i = 0; i < filter->said.used; i++)
-		(void)buf_printf(text, "%s %s", i ? "," : "", filter->said.at[i]);
-	while (facts->warnings[used])
-		used++;
-	if (used + 1 < sizeof facts->warnings / sizeof facts->warnings[0])
-		facts->warnings[used] = buf_text(text);
 }
 
 /* 0 or the command's status; negative errno with err when it did not start. */
 static int watch_and_report(struct run_settings *s, struct watch *watch, struct analysis *analysis, struct error *err)
 {
-	struct buf selection = BUF_INIT;
 	struct error late = { 0 };
 	int r = watch_run(watch, analysis, err);
 
@@ -191,16 +105,7 @@ static int watch_and_report(struct run_settings *s, struct watch *watch, struct 
 	if (watch->keep && keep_close(watch->keep, &late) < 0)
 		log_error(&late);
 	late = (struct error){ 0 };
-	add_selection(&s->filter, &selection, &watch->facts);
-	project_tell(&s->project, &watch->facts);
-	r = analysis_finish(analysis, &watch->facts, &late);
-	if (r == 0)
-		r = report(s, analysis, &late);
-	if (r == 0)
-		project_generate(&s->project, analysis_result(analysis));
-	/* What cannot be kept is measured again. */
-	(void)price_book_save(analysis_result(analysis)->prices);
-	buf_done(&selection);
+	r = view_finish(&s->view, analysis, &watch->facts, &late);
 	if (r < 0) {
 		log_error(&late);
 		/* A report that could not be written is our failure, but it
@@ -212,19 +117,6 @@ static int watch_and_report(struct run_settings *s, struct watch *watch, struct 
 	return r > 0 ? r : watch_pass_on(watch);
 }
 
-static int begin(struct run_settings *s, struct analysis **ret, struct error *err)
-{
-	struct analysis_spec spec = { .filter = &s->filter, .floor = s->floor };
-	int r = project_load(&s->project, true, err);
-
-	if (r < 0)
-		return r;
-	project_apply(&s->project, &spec);
-	spec.prices = price_book_new_kept();
-	spec.packages = package_book_new(PACKAGE_DATABASE, package_system_merged());
-	return analysis_new(&spec, ret, err);
-}
-
 static int run(struct run_settings *s, char **argv)
 {
 	struct watch watch = {
@@ -234,7 +126,7 @@ static int run(struct run_settings *s, char **argv)
 		.engine = s->engine,
 		.pin = s->pin,
 		.task_limit = s->task_limit,
-		.progress = !s->quiet,
+		.progress = !s->view.quiet,
 	};
 	struct keep keep = KEEP_INIT;
 	struct analysis *analysis = NULL;
@@ -250,9 +142,10 @@ static int run(struct run_settings *s, char **argv)
 		watch.program = program;
 	}
 	if (r == 0)
-		r = formats_open(&s->formats, s->output, true, watch.argv ? rule_base_name(argv[0]) : NULL, &err);
+		r = formats_open(&s->view.formats, s->view.output, true, watch.argv ? rule_base_name(argv[0]) : NULL,
+				 &err);
 	if (r == 0)
-		r = begin(s, &analysis, &err);
+		r = view_analysis(&s->view, &analysis, &err);
 	/* Where no run can be kept none is; report says so. */
 	if (r == 0 && !s->no_keep && keep_open_last(&keep) == 0)
 		watch.keep = &keep;
@@ -266,7 +159,7 @@ static int run(struct run_settings *s, char **argv)
 	if (err.code != 0)
 		log_error(&err);
 	keep_discard(&keep);
-	formats_discard(&s->formats);
+	formats_discard(&s->view.formats);
 	analysis_free(analysis);
 	free(program);
 	return status;
@@ -280,8 +173,7 @@ static int run_main(const struct command *command, int argc, char **argv)
 
 	if (opt_parse(argc, argv, command->options, set_option, &s, &first, &err) < 0) {
 		log_error(&err);
-		project_done(&s.project);
-		filter_done(&s.filter);
+		view_done(&s.view);
 		return EXIT_OURS;
 	}
 	if (s.help) {
@@ -301,8 +193,7 @@ static int run_main(const struct command *command, int argc, char **argv)
 		return EXIT_OURS;
 	}
 	status = run(&s, argv + first);
-	project_done(&s.project);
-	filter_done(&s.filter);
+	view_done(&s.view);
 	return status;
 }
 

@@ -45,18 +45,22 @@ int view_option(struct view *view, int letter, const char *value, struct error *
 	case VIEW_REDACT:
 		return redact_parse(value, &view->formats.redact, err);
 	default:
-		return 1;
+		r = project_option(&view->project, letter, value, err);
+		return r > 0 ? error_set(err, EINVAL, "unknown option") : r;
 	}
 }
 
-int view_analysis(const struct view *view, struct analysis **ret, struct error *err)
+int view_analysis(struct view *view, struct analysis **ret, struct error *err)
 {
-	return analysis_new(
-		&(struct analysis_spec){ .filter = &view->filter,
-					 .floor = view->floor,
-					 .prices = price_book_new_kept(),
-					 .packages = package_book_new(PACKAGE_DATABASE, package_system_merged()) },
-		ret, err);
+	struct analysis_spec spec = { .filter = &view->filter, .floor = view->floor };
+	int r = project_load(&view->project, true, err);
+
+	if (r < 0)
+		return r;
+	project_apply(&view->project, &spec);
+	spec.prices = price_book_new_kept();
+	spec.packages = package_book_new(PACKAGE_DATABASE, package_system_merged());
+	return analysis_new(&spec, ret, err);
 }
 
 /* What the report leaves out. */
@@ -84,9 +88,12 @@ int view_finish(struct view *view, struct analysis *analysis, struct analysis_fa
 	int r;
 
 	add_selection(view, facts);
+	project_tell(&view->project, facts);
 	r = analysis_finish(analysis, facts, err);
 	if (r == 0)
 		r = formats_write(&view->formats, analysis_result(analysis), &options, view->color, err);
+	if (r == 0)
+		project_generate(&view->project, analysis_result(analysis));
 	/* What cannot be kept is measured again. */
 	(void)price_book_save(analysis_result(analysis)->prices);
 	return r;
@@ -96,5 +103,6 @@ void view_done(struct view *view)
 {
 	formats_discard(&view->formats);
 	filter_done(&view->filter);
+	project_done(&view->project);
 	buf_done(&view->selection);
 }

@@ -7,6 +7,7 @@
 #define SYSCULL_CMD_VIEW_H
 
 #include "cmd/formats.h"
+#include "cmd/project.h"
 #include "verdict/analysis.h"
 #include "verdict/judge.h"
 
@@ -17,17 +18,18 @@ struct view {
 	struct formats formats;
 	struct filter filter;
 	struct analysis_floor floor;
+	struct project project;
 	struct buf selection; /* facts point there */
 };
 
 /* Letters of the options without one, for a subcommand's table. */
 enum { VIEW_BY = 512, VIEW_COLOR, VIEW_FAILED, VIEW_FLOOR, VIEW_FORMAT, VIEW_REDACT };
 
-/* Takes -e -o -P -q -v and those above: 0 or negative with err; 1 when it is another one. */
+/* Takes -e -o -P -q -v, those above and the project's: 0, or negative with err, also when it is another one. */
 int view_option(struct view *view, int letter, const char *value, struct error *err);
-/* An analysis with all rules for it. */
-int view_analysis(const struct view *view, struct analysis **ret, struct error *err);
-/* Ends the analysis, says what the filter leaves out, writes the reports. */
+/* An analysis with all rules for it, and what the project says. */
+int view_analysis(struct view *view, struct analysis **ret, struct error *err);
+/* Ends the analysis, says what is left out and set, writes the reports. */
 int view_finish(struct view *view, struct analysis *analysis, struct analysis_facts *facts, struct error *err);
 void view_done(struct view *view);
 

@@ -79,21 +79,21 @@ static int next_block(struct trace_reader *reader, uint8_t *ret_type, struct err
 
 		if (n == 0) {
 			if (!reader->ended)
-				cut(reader, "it has no end record");
+				cut(reader, "the file has no end");
 			reader->over = true;
 			return 0;
 		}
 		if (n < 0)
 			return error_errno(err, (int)-n, "%s", reader->name);
 		if ((size_t)n < sizeof head || head.bytes > TRACE_BLOCK_MAX || head.plain_bytes > TRACE_BLOCK_MAX) {
-			cut(reader, (size_t)n < sizeof head ? "it is cut off" : "what follows is no block");
+			cut(reader, (size_t)n < sizeof head ? "the file is cut off" : "what follows is no block");
 			return 0;
 		}
 		n = read_all(reader->fd, reader->block, head.bytes);
 		if (n < 0)
 			return error_errno(err, (int)-n, "%s", reader->name);
 		if ((size_t)n < head.bytes) {
-			cut(reader, "it is cut off");
+			cut(reader, "the file is cut off");
 			return 0;
 		}
 		if (trace_check(reader->block, head.bytes) != head.check) {

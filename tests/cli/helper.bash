@@ -9,7 +9,7 @@ SYSCULL_TOP=${SYSCULL_TOP:-$(cd "$BATS_TEST_DIRNAME/../.." && pwd)}
 export SYSCULL SYSCULL_TOP
 
 # The reports are compared as text: what the user's environment says is out.
-export LC_ALL=C.UTF-8 TERM=dumb XDG_CACHE_HOME=/dev/null
+export LC_ALL=C.UTF-8 TERM=dumb XDG_CACHE_HOME=/dev/null XDG_STATE_HOME=/dev/null
 unset NO_COLOR TZ CI
 
 setup()

@@ -40,7 +40,7 @@ def skip(why):
 def clean_env(**more):
     """The same environment everywhere: nothing that changes what programs call."""
     env = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": os.environ.get("HOME", "/"), "LANG": "C.UTF-8",
-           "XDG_CACHE_HOME": "/dev/null"}  # the user's kept prices stay as they are
+           "XDG_CACHE_HOME": "/dev/null", "XDG_STATE_HOME": "/dev/null"}  # what the user has kept stays
     if "ASAN_OPTIONS" in os.environ:
         # A build with sanitizers, of us and of our own victims: leaks cannot
         # be looked for under a tracer, and limits must stay as they are.

@@ -1,0 +1,249 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Runs that are kept: report and show tell of them what run told.
+load helper
+
+setup()
+{
+	cd "$BATS_TEST_TMPDIR" || return 1
+	export XDG_STATE_HOME=$PWD/state
+	mkdir state d100
+	(cd d100 && seq -f f%g 100 | xargs touch)
+}
+
+# same_report A B: the two JSON reports tell the same, but for time and what it is made of.
+same_report()
+{
+	/usr/bin/python3 - "$1" "$2" <<-'EOF'
+	import json, sys
+
+	DROPPED = {"share", "worth", "source", "remedies", "saves_ns"}
+
+	def plain(value):
+	    if isinstance(value, dict):
+	        return {k: plain(v) for k, v in sorted(value.items()) if not k.endswith("_ns") and not k.startswith("untraced")
+	                and k not in DROPPED}
+	    if isinstance(value, list):
+	        return sorted((plain(v) for v in value), key=lambda v: json.dumps(v, sort_keys=True))
+	    return value
+
+	def told(path):
+	    with open(path, encoding="utf-8") as file:
+	        whole = json.load(file)
+	    parts = {k: plain(whole[k]) for k in ("command", "exit", "accounting", "calls", "processes", "findings",
+	                                          "environment", "host", "rules_not_run")}
+	    parts["engine"] = whole["engine"]["name"]
+	    return parts
+
+	a, b = told(sys.argv[1]), told(sys.argv[2])
+	for part in a:
+	    if a[part] != b[part]:
+	        sys.exit(f"{part} differs:\n{json.dumps(a[part])}\n{json.dumps(b[part])}")
+	if not a["calls"]:
+	    sys.exit("no calls at all")
+	print(len(a["findings"]))
+	EOF
+}
+
+@test "a kept run is reported as it was when it ran: all victims" {
+	victims=$(dirname "$SYSCULL")/../../tests/victims
+	found=0
+	for victim in "$victims"/victim-*; do
+		[ -x "$victim" ] && [ -f "$victim" ] || continue
+		run_apart "$SYSCULL" run --format json=ran.json -- "$victim"
+		[ "$status" != 77 ] || continue
+		expect "$errors" ""
+		run_apart "$SYSCULL" report --format json -o kept.json
+		[ "$status" -le 1 ]
+		expect "$errors" ""
+		findings=$(same_report ran.json kept.json)
+		found=$((found + findings))
+	done
+	[ "$found" -ge 5 ]
+}
+
+@test "record keeps the last run; report and show without a file take it" {
+	run_apart "$SYSCULL" record -- ls -l d100
+	expect "$status$errors" 0
+	[ "$(grep -c f1 <<<"$output")" -ge 10 ]
+	expect "$(stat -c %a state/syscull state/syscull/last.trace | tr '\n' ' ')" "700 600 "
+	run_apart "$SYSCULL" report
+	[[ $output == "ls -l d100: exit 0, 1 process, "* ]]
+	[[ $output == *"closed: "* ]]
+	expect "$errors" ""
+	run_apart "$SYSCULL" show -e lgetxattr
+	expect "$status" 0
+	[[ $output == *'lgetxattr("d100/f1", "security.selinux", 0x'* ]] || [[ $output == *'lgetxattr('* ]]
+	# The next run takes its place, whole or not at all; nothing else is left there.
+	run_apart "$SYSCULL" run -q -- true
+	run_apart "$SYSCULL" report
+	[[ $output == "true: exit 0"* ]]
+	expect "$(ls -A state/syscull)" last.trace
+}
+
+@test "--no-keep and record -o leave the last run alone" {
+	"$SYSCULL" record -- true
+	"$SYSCULL" run -q --no-keep -- ls >/dev/null
+	"$SYSCULL" record -o ls.trace -- ls >/dev/null
+	run_apart "$SYSCULL" report
+	[[ $output == "true: exit 0"* ]]
+	run_apart "$SYSCULL" report ls.trace
+	[[ $output == "ls: exit 0"* ]]
+}
+
+@test "a trace is for its owner alone, whatever was there before" {
+	umask 022
+	touch there
+	chmod 644 there
+	"$SYSCULL" record -o there -- true
+	"$SYSCULL" record -o new -- true
+	"$SYSCULL" record -o fd:5 -- true 5>through
+	expect "$(stat -c %a there new | tr '\n' ' ')" "600 600 "
+	run_apart "$SYSCULL" report through
+	[[ $output == "true: exit 0"* ]]
+}
+
+@test "where nothing can be kept run goes on, record and report say what to do" {
+	export XDG_STATE_HOME=/dev/null
+	run_apart "$SYSCULL" run -q -- true
+	expect "$status$errors" 0
+	run_apart "$SYSCULL" record -- touch ran
+	expect "$status" 125
+	[[ $errors == *"give -o FILE"* ]]
+	[ ! -e ran ]
+	export XDG_STATE_HOME=$PWD/state
+	run_apart "$SYSCULL" report
+	expect "$status" 2
+	[[ $errors == *"no run was kept yet"* ]]
+	expect "$(wc -l <err)" 1
+}
+
+@test "record ends as the command did, and with 125 when the trace cannot be written" {
+	run_apart "$SYSCULL" record -- sh -c 'exit 7'
+	expect "$status" 7
+	run_apart "$SYSCULL" record -- sh -c 'kill -TERM $$'
+	expect "$status" 143
+	run_apart "$SYSCULL" report
+	[[ $output == *"SIGTERM"* ]]
+	run_apart "$SYSCULL" record -- no-such-command
+	expect "$status" 127
+	run_apart "$SYSCULL" record -o no/such/folder -- true
+	expect "$status" 125
+	run_apart "$SYSCULL" record -o - -- true
+	expect "$status" 125
+	[ -c /dev/full ] || skip "no /dev/full"
+	run_apart "$SYSCULL" record -o /dev/full -- true
+	expect "$status" 125
+	[[ $errors == *"could not be written"* ]]
+	expect "$(wc -l <err)" 1
+	run_apart "$SYSCULL" record -o /dev/full -- sh -c 'exit 3'
+	expect "$status" 3
+}
+
+@test "report: 0 nothing to fix, 1 something, 2 trouble" {
+	"$SYSCULL" record -o clean -- true
+	"$SYSCULL" record -o waste -- ls -l d100 >/dev/null
+	run_apart "$SYSCULL" report clean
+	expect "$status" 0
+	run_apart "$SYSCULL" report --floor 0%,0us waste
+	expect "$status" 1
+	run_apart "$SYSCULL" report -q clean
+	expect "$status$output" 0
+	run_apart "$SYSCULL" report nothing-here
+	expect "$status" 2
+	run_apart "$SYSCULL" report clean waste
+	expect "$status" 2
+	run_apart "$SYSCULL" report --no-such-option clean
+	expect "$status" 2
+	run_apart "$SYSCULL" report -o /dev/full clean
+	expect "$status" 2
+}
+
+@test "a cut, damaged or foreign file gives what is whole and one line" {
+	"$SYSCULL" record -o whole -- ls -l d100 >/dev/null
+	bytes=$(stat -c %s whole)
+	head -c $((bytes - 1)) whole >cut
+	run_apart "$SYSCULL" report cut
+	[[ $errors == *"cut: the file is cut off"* ]]
+	expect "$(wc -l <err)" 1
+	[[ $output == *"Beware"* ]]
+	[[ $output == *"getxattr"* ]]
+	run_apart "$SYSCULL" show cut
+	expect "$status" 0
+	[ "$(wc -l <out)" -gt 300 ]
+	head -c 7 whole >short
+	run_apart "$SYSCULL" report short
+	expect "$status" 2
+	expect "$(wc -l <err)" 1
+	for file in /bin/ls /dev/null .; do
+		run_apart "$SYSCULL" show "$file"
+		expect "$status" 2
+		expect "$(wc -l <err)" 1
+	done
+}
+
+@test "show: as many lines as calls, in strace's syntax" {
+	"$SYSCULL" record -o t -- sh -c 'cat d100/f1 d100/none; true' 2>/dev/null
+	run_apart "$SYSCULL" report --format json -o r.json t
+	calls=$(/usr/bin/python3 -c 'import json; print(sum(c["count"] for c in json.load(open("r.json"))["calls"]))')
+	run_apart "$SYSCULL" show t
+	expect "$status$errors" 0
+	expect "$(grep -vc '+++ exited' out)" "$calls"
+	# Every line: thread, time, a call with its result and time, or an end.
+	expect "$(grep -vcE '^[0-9]+ +[0-9]+\.[0-9]{9} ([a-z_0-9]+\(.*\) = (-?[0-9]+|0x[0-9a-f]+|\?)( E[A-Z0-9]+( \([^)]*\))?)?( <[0-9]+\.[0-9]{9}>)?|\+\+\+ exited with [0-9]+ \+\+\+)$' out)" 0
+	[[ $output == *'openat(AT_FDCWD, "d100/none", '*') = -1 ENOENT (No such file or directory) <'* ]]
+	run_apart "$SYSCULL" show --files -P d100/f1 t
+	[[ $output == *"/d100/f1>"* ]]
+	[[ $output == *"close("*"/d100/f1>)"* ]]
+}
+
+@test "show: what is selected" {
+	"$SYSCULL" record -o t -- ls -l d100 >/dev/null
+	expect "$("$SYSCULL" show -e lgetxattr t | wc -l)" 101
+	expect "$("$SYSCULL" show --failed -e statx t | wc -l)" 0
+	run_apart "$SYSCULL" show --failed -e statx t
+	expect "$status" 1
+	pid=$("$SYSCULL" show t | head -n 1 | cut -d ' ' -f 1)
+	[ "$("$SYSCULL" show --pid "$pid" t | wc -l)" -gt 300 ]
+	run_apart "$SYSCULL" show --pid 1 t
+	expect "$status" 1
+	run_apart "$SYSCULL" report --format json -o r.json t
+	calls=$(/usr/bin/python3 -c 'import json; f = json.load(open("r.json"))["findings"]; print(f[0]["calls"])')
+	shown=$("$SYSCULL" show --finding 1 t 2>/dev/null | wc -l)
+	[ "$shown" -ge "$calls" ]
+	[ "$shown" -le $((calls + 5)) ]
+	run_apart "$SYSCULL" show --finding 99 t
+	expect "$status" 2
+	[[ $errors == *"--finding 99: the report of this run has "* ]]
+}
+
+@test "show --format tsv: columns for programs" {
+	printf 'x' >"$(printf 'd100/tab\there')"
+	"$SYSCULL" record -o t -- cat "$(printf 'd100/tab\there')" >/dev/null
+	run_apart "$SYSCULL" show --format tsv t
+	expect "$(head -n 1 out)" "$(printf 'time_ns\tpid\ttid\tcall\tresult\terrno\tduration_ns\tip\tpath\tpath2\tfile\ttext')"
+	expect "$(awk -F '\t' 'NF != 12' out | wc -l)" 0
+	expect "$(awk -F '\t' '$4 == "openat" && $9 ~ /tab\\there$/ && $5 >= 3' out | wc -l)" 1
+	expect "$(awk -F '\t' '$4 == "execve" && $5 == 0' out | wc -l)" 1
+	expect "$(awk -F '\t' 'NR > 1 && $6 != "" && $5 != -1' out | wc -l)" 0
+}
+
+@test "show, read as a log of strace's, keeps the counts" {
+	"$SYSCULL" record -o t -- sh -c 'ls -l d100; cat d100/none; exit 3' >/dev/null 2>&1 || [ $? = 3 ]
+	"$SYSCULL" show t >log
+	run_apart "$SYSCULL" report --format json -o log.json log
+	[[ $errors != *"no trace of syscull"* ]] || skip "this version reads no logs"
+	[ "$status" -le 1 ]
+	run_apart "$SYSCULL" report --format json -o t.json t
+	/usr/bin/python3 - <<-'EOF'
+	import json, sys
+
+	def counts(path):
+	    with open(path, encoding="utf-8") as file:
+	        return {c["name"]: (c["count"], c.get("errors", {})) for c in json.load(file)["calls"]}
+
+	a, b = counts("t.json"), counts("log.json")
+	if a != b or not a:
+	    sys.exit(f"{a}\n{b}")
+	EOF
+}
