@@ -182,6 +182,19 @@ char *rule_places_place(const struct rule_places *places)
 	return place;
 }
 
+char *rule_places_name(const struct rule_places *places, const char *noun_one, const char *noun_many)
+{
+	struct buf text = BUF_INIT;
+	char *name;
+
+	if (places->distinct != 1 || places->more || !places->first[0])
+		return rule_places_text(places, noun_one, noun_many);
+	(void)text_escape(&text, places->first, strlen(places->first), 0, true);
+	name = text.failed ? NULL : buf_steal(&text);
+	buf_done(&text);
+	return name;
+}
+
 const char *rule_base_name(const char *path)
 {
 	const char *slash = path ? strrchr(path, '/') : NULL;

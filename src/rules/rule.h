@@ -113,6 +113,8 @@ void rule_places_seal(struct rule_places *places);
 /* "1,000 files in /tmp/d1k and /tmp/d1k itself" or "1,204 files below /usr",
  * printable; malloc'ed or NULL. */
 char *rule_places_text(const struct rule_places *places, const char *noun_one, const char *noun_many);
+/* The same, but the path itself when there is but one. */
+char *rule_places_name(const struct rule_places *places, const char *noun_one, const char *noun_many);
 /* As struct finding.place wants it; malloc'ed or NULL. */
 char *rule_places_place(const struct rule_places *places);
 

@@ -92,6 +92,8 @@ THINGS = {
     "gone": lambda path: shutil.copytree(os.path.join(os.path.dirname(path), "d1k"), path),
     "few.mk": lambda path: write(path, "all: a b c\na:\n\t@true\nb:\n\t@true; true\nc: a\n\t@:\n"),
     "one.sql": lambda path: write(path, f"create table t(a);\nbegin;\n{INSERTS}commit;\n"),
+    "four.c": lambda path: write(path, "".join(f"#include <{name}.h>\n" for name in
+                                               ("stdio", "stdlib", "string", "unistd"))),
     "repo": make_repo,
     "e8": make_empty,
     "sub40": make_folders,
