@@ -28,7 +28,7 @@ void *buf_reserve(struct buf *buf, size_t bytes)
 
 	if (buf->failed || bytes > SIZE_MAX / 4 - buf->bytes)
 		goto failed;
-	if (buf->bytes + bytes <= buf->room)
+	if (buf->data && buf->bytes + bytes <= buf->room)
 		return buf->data + buf->bytes;
 	while (room < buf->bytes + bytes)
 		room *= 2;

@@ -22,7 +22,10 @@ static void one(struct text *text, const struct verdict_suppression *suppression
 	(void)buf_printf(&buf, ":%u (%s): ", entry->line, entry->rule->id);
 	(void)text_escape(&buf, entry->reason, strlen(entry->reason), '\0', text->term.tty.utf8);
 	term_to(&text->term, TEXT_LABEL);
-	term_cut(&text->term, TERM_PLAIN, buf_text(&buf), text->term.width - TEXT_LABEL, false);
+	if (text->options->verbose)
+		term_wrap(&text->term, TERM_PLAIN, buf_text(&buf), TEXT_LABEL + 2, text->term.width, 0);
+	else
+		term_cut(&text->term, TERM_PLAIN, buf_text(&buf), text->term.width - TEXT_LABEL, false);
 	term_end(&text->term);
 	buf_done(&buf);
 }

@@ -386,6 +386,38 @@ static void case_information(struct golden *golden)
 	add_localtime(golden, &xattr_probe, 200)->information = true;
 }
 
+static void suppress(struct golden *golden, const struct rule *rule, const char *path, const char *reason)
+{
+	struct suppress_entry *entry;
+
+	(void)suppressions_add(&golden->suppressions, "/home/me/.syscull.conf", 12, NULL);
+	entry = &golden->suppressions.entries.at[golden->suppressions.entries.used - 1];
+	entry->rule = rule;
+	(void)suppress_set(&golden->suppressions, "reason", reason, NULL);
+	(void)suppress_set(&golden->suppressions, "exe", "*/l?", NULL);
+	if (path)
+		(void)suppress_set(&golden->suppressions, "path", path, NULL);
+}
+
+/* One of two findings; more entries than are listed without -v. */
+static void case_suppressed(struct golden *golden)
+{
+	run_of_ls(golden);
+	(void)add_xattr(golden);
+	(void)add_localtime(golden, &localtime_stat, 200);
+	finding_set(&golden->list.items.at[0].place, "/home/me/d1k/");
+	suppress(golden, &fd_sweep, NULL, "unused and with a reason that goes on and on and does not fit into a line");
+	suppress(golden, &xattr_probe, "/home/me/*", "waiting \033[31mfor \342\200\256 coreutils 9.6");
+	for (int i = 0; i < 5; i++)
+		suppress(golden, &localtime_stat, "/nowhere", "unused");
+}
+
+static void case_suppressed_verbose(struct golden *golden)
+{
+	case_suppressed(golden);
+	golden->options.verbose = true;
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct golden *golden);
@@ -413,6 +445,8 @@ static const struct {
 	{ "information", case_information },
 	{ "upgrade", case_upgrade },
 	{ "upgraded", case_upgraded },
+	{ "suppressed", case_suppressed },
+	{ "suppressed-verbose", case_suppressed_verbose },
 };
 
 struct golden *golden_new(const char *name)
@@ -435,6 +469,8 @@ struct golden *golden_new(const char *name)
 			break;
 		if (golden->packages)
 			upgrade_tell(&golden->result, golden->packages, known, KNOWN);
+		if (suppress_apply(&golden->result, &golden->suppressions) < 0)
+			break;
 		return golden;
 	}
 	golden_free(golden);
@@ -446,6 +482,7 @@ void golden_free(struct golden *golden)
 	if (!golden)
 		return;
 	judge_done(&golden->result);
+	suppressions_done(&golden->suppressions);
 	finding_list_done(&golden->list);
 	price_book_free(golden->result.prices);
 	package_book_free(golden->packages);

@@ -11,6 +11,7 @@ struct golden {
 	struct finding_list list;
 	struct tally tally;
 	struct package_book *packages;
+	struct suppressions suppressions;
 };
 
 /* NULL when there is no such case.  Prices are fixed and times are made up. */

@@ -79,7 +79,7 @@ def check_document():
 
 def check_cases():
     for case in CASES:
-        for flags in ([], ["--redacted"]):
+        for flags in ([], ["--redacted"], ["--baseline"]):
             run = subprocess.run([PROGRAM, *flags, case], capture_output=True, check=False)
             if run.returncode != 0:
                 bad.append(f"{case}: {run.stderr.decode(errors='replace')}")

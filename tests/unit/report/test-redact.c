@@ -131,12 +131,55 @@ static void users_come_from_the_environment(void **state)
 	assert_null(words.users[2]);
 }
 
+static void strip_is(const struct redact_words *words, const char *text, const char *wanted)
+{
+	struct buf buf = BUF_INIT;
+
+	redact_strip(words, &buf, text);
+	expect(&buf, wanted);
+}
+
+static void baselines_hold_nothing_of_one_machine(void **state)
+{
+	static const struct redact_words words = { .set = REDACT_BASELINE,
+						   .home = "/srv/people/eve",
+						   .host = "ci-7.example.org" };
+	static const struct redact_words plain = { .set = REDACT_BASELINE };
+
+	strip_is(&words, "", "");
+	strip_is(&words, "/srv/people/eve", "~");
+	strip_is(&words, "/srv/people/eve/src/a.c", "~/src/a.c");
+	strip_is(&words, "/srv/people/evelyn/a", "/srv/people/evelyn/a");
+	strip_is(&words, "/srv/people/eve.old/a", "/srv/people/eve.old/a");
+	strip_is(&words, "/mnt/srv/people/eve", "/mnt/srv/people/eve");
+	strip_is(&words, "--dir=/srv/people/eve/x", "--dir=~/x");
+	strip_is(&words, "3 files in /home/bob/x; ext4", "3 files in ~/x; ext4");
+	strip_is(&words, "/home/bob", "~");
+	strip_is(&words, "/home/", "/home/");
+	strip_is(&words, "/home", "/home");
+	strip_is(&words, "a:/home/bob:/home/al/bin", "a:~:~/bin");
+	strip_is(&words, "/var/home/bob/x", "~/x");
+	strip_is(&words, "/root/x and /root", "~/x and ~");
+	strip_is(&words, "/rootfs/x", "/rootfs/x");
+	strip_is(&words, "/srv/ci-7.example.org/log", "/srv/HOST/log");
+	strip_is(&words, "ci-7: up", "HOST: up");
+	strip_is(&words, "ci-77 and magci-7 and ci-7-b", "ci-77 and magci-7 and ci-7-b");
+	strip_is(&words, "/proc/4711/status", "/proc/*/status");
+	strip_is(&words, "/tmp/x7Gq2B/f", "/tmp/*/f");
+	strip_is(&plain, "/srv/people/eve on ci-7", "/srv/people/eve on ci-7");
+	strip_is(&plain, "/home/bob", "~");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(paths_keep_their_shape),   cmocka_unit_test(arguments_that_may_be_paths),
-		cmocka_unit_test(sentences_keep_our_words), cmocka_unit_test(of_names_only_known_words_stay),
-		cmocka_unit_test(lists_are_read),	    cmocka_unit_test(users_come_from_the_environment),
+		cmocka_unit_test(paths_keep_their_shape),
+		cmocka_unit_test(arguments_that_may_be_paths),
+		cmocka_unit_test(sentences_keep_our_words),
+		cmocka_unit_test(of_names_only_known_words_stay),
+		cmocka_unit_test(baselines_hold_nothing_of_one_machine),
+		cmocka_unit_test(lists_are_read),
+		cmocka_unit_test(users_come_from_the_environment),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
