@@ -41,7 +41,7 @@ int command_exit_for(const struct error *err);
 /* Flushes stdout: the exit status. */
 int command_finish(void);
 
-extern const struct command command_completion, command_record, command_report, command_show;
+extern const struct command command_completion, command_diff, command_record, command_report, command_show;
 extern const struct command command_check, command_mark, command_run, command_rules, command_explain, command_doctor, command_fix;
 
 /* NULL-ended. */

@@ -17,13 +17,10 @@
 #include "engine/engine.h"
 
 const struct command *const command_list[] = {
-	&command_run,	&command_check,	  &command_fix,	   &command_record, &command_report,	 &command_show,
-	&command_rules, &command_explain, &command_doctor, &command_mark,   &command_completion,
-	NULL,
+	&command_run,  &command_check,	    &command_fix,   &command_record,  &command_report,
+	&command_diff, &command_show,	    &command_rules, &command_explain, &command_doctor,
+	&command_mark, &command_completion, NULL,
 };
-
-/* Kept free for them: what works today must not mean something else tomorrow. */
-static const char *const planned[] = { "diff", NULL };
 
 void command_print_help(const struct command *command)
 {
@@ -52,28 +49,6 @@ static const struct command *find(const char *name)
 			return command_list[i];
 	}
 	return NULL;
-}
-
-static bool is_planned(const char *word)
-{
-	for (size_t i = 0; planned[i]; i++) {
-		if (strcmp(planned[i], word) == 0)
-			return true;
-	}
-	return false;
-}
-
-static int planned_word(const char *word)
-{
-	char *program = NULL;
-
-	if (engine_find_program(word, &program, NULL) == 0)
-		log_line("'%s' is planned and not in this version; the program of that name: syscull run -- %s", word,
-			 word);
-	else
-		log_line("'%s' is planned and not in this version; see syscull --help", word);
-	free(program);
-	return EXIT_NOT_FOUND;
 }
 
 /* A word that is neither a subcommand nor a program. */
@@ -142,8 +117,6 @@ int main(int argc, char **argv)
 	command = find(argv[1]);
 	if (command)
 		return command->main(command, argc - 1, argv + 1);
-	if (is_planned(argv[1]))
-		return planned_word(argv[1]);
 	/* "syscull -- ls", "syscull -q ls", "syscull ls": run is the default. */
 	if (argv[1][0] != '-') {
 		if (engine_find_program(argv[1], &program, &err) < 0)

@@ -99,7 +99,7 @@ enum baseline_merge { BASELINE_RAISE, BASELINE_LOWER };
 int baseline_merge(enum baseline_merge how, const char *old_name, const struct buf *old, const struct buf *now,
 		   struct buf *ret, struct error *err);
 
-/* json_load of a text within limits; baseline*.c only. */
+/* json_load of a text within limits; and nothing more. */
 struct json_t *baseline_load(const char *name, const char *text, size_t bytes, struct error *err);
 
 #endif

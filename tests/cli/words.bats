@@ -78,15 +78,10 @@ one_line()
 	one_line 127 "command not found" "$SYSCULL" run -- runn
 }
 
-@test "what is planned is told from what nobody knows" {
-	for name in check fix record report show diff; do
-		one_line 127 "'$name' is planned and not in this version" "$SYSCULL" $name
-	done
-	# The names are taken, whatever programs there are; these still run.
+@test "a program with a subcommand's name is run with run" {
 	mkdir bin
 	printf '#!/bin/sh\necho program\n' >bin/show
 	chmod +x bin/show
-	PATH=$PWD/bin:$PATH one_line 127 "syscull run -- show" "$SYSCULL" show x
 	PATH=$PWD/bin:$PATH run_apart "$SYSCULL" run -q -- show x
 	expect "$status $output" "0 program"
 }
