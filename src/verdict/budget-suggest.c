@@ -134,8 +134,9 @@ static void judge(struct suggest_row *row, unsigned runs)
 		row->why = "varies too much";
 	else if (strncmp(row->name, "call_", 5) == 0 || strcmp(row->name, "others") == 0)
 		row->why = "has no name";
+	/* What varied a little in a few runs varies more in many. */
 	if (!row->why)
-		row->limit = row->max + spread;
+		row->limit = row->max + (spread > 0 ? (uint64_t)(SUGGEST_SPREAD * (double)row->max) + 1 : 0);
 }
 
 void suggest_conclude(struct suggest *suggest)
