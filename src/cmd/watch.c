@@ -62,6 +62,7 @@ static const struct {
 	{ ENGINE_MET_IO_URING, "io_uring was used: what it does is not seen as calls" },
 	{ ENGINE_MET_UNTRACED, "a child was made with CLONE_UNTRACED and was not followed" },
 	{ ENGINE_MET_TRACER, "a program tried to trace and was refused: its tree is held by us" },
+	{ ENGINE_MET_HANDED_OVER, "a task was to be traced by its parent: it was let go, and not seen from then on" },
 	{ ENGINE_MET_COMPAT, "32-bit calls are counted by number, without names" },
 	{ ENGINE_MET_NO_READV, "process_vm_readv is refused here: memory was read word by word, slowly" },
 	{ ENGINE_MET_NO_NEW_PRIVS, "stopping at some calls alone needs no_new_privs, which a setuid program can tell" },
@@ -109,7 +110,7 @@ void watch_books(const struct engine_stats *stats, const struct engine_exit *end
 	}
 	facts->io_uring = stats->met & ENGINE_MET_IO_URING;
 	facts->foreign_calls = stats->met & ENGINE_MET_COMPAT;
-	facts->other_tracer = stats->met & ENGINE_MET_TRACER;
+	facts->other_tracer = stats->met & (ENGINE_MET_TRACER | ENGINE_MET_HANDED_OVER);
 	facts->refused_unseen = stats->met & ENGINE_MET_FILTER;
 	add_warnings(stats->met, facts);
 }

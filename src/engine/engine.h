@@ -102,6 +102,7 @@ struct engine_stats {
 #define ENGINE_MET_COMPAT 0x10 /* 32-bit calls: counted by number only */
 #define ENGINE_MET_NO_READV 0x20 /* process_vm_readv refused, PEEKDATA used */
 #define ENGINE_MET_NO_PROC 0x40 /* /proc is not mounted */
+#define ENGINE_MET_HANDED_OVER 0x800 /* a task was to be traced by its parent, and was let go for that */
 /* With a scope: */
 #define ENGINE_MET_NO_NEW_PRIVS 0x80 /* the filter needed no_new_privs, and a setuid program was met */
 #define ENGINE_MET_FILTER 0x100 /* a filter of the program's own, for all threads: calls may be refused unseen */

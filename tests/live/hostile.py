@@ -173,10 +173,17 @@ def stopped_child(pid):
 
 
 def case_tracer(cwd):
-    """What it cannot do under us is to trace."""
+    """A child that wants its parent for a tracer gets it, and that is told."""
     done, report = live.syscull([HOSTILE, "tracer"], cwd, timeout=100)
-    bad = [] if (done.returncode, done.stdout) == (0, b"traced child: 11\n") else [f"{done.returncode} {done.stdout!r}"]
-    return bad + books(report) + told(report, "tried to trace and was refused")
+    bad = [] if (done.returncode, done.stdout) == (0, b"traced child: 13\n") else [f"{done.returncode} {done.stdout!r}"]
+    return bad + books(report) + told(report, "was to be traced by its parent")
+
+
+def case_wants_tracer(cwd):
+    """The command itself: its parent is us, and it is told what it would be told."""
+    done, report = live.syscull([HOSTILE, "wants-tracer"], cwd, timeout=100)
+    bad = [] if (done.returncode, done.stdout) == (0, b"traced: 0\n") else [f"{done.returncode} {done.stdout!r}"]
+    return bad + books(report) + ([] if report.calls.get("ptrace") == 1 else [f"{report.calls}"])
 
 
 def case_task_limit(cwd):

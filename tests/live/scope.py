@@ -18,7 +18,7 @@ import live
 SCOPE = os.environ["SYSCULL_SCOPE"]
 FILTERS = os.environ["SYSCULL_FILTERS"]
 # ENGINE_MET_… of engine.h
-SETUID, IO_URING, NO_NEW_PRIVS, FILTER, STRICT, NO_FILTER = 1, 2, 0x80, 0x100, 0x200, 0x400
+SETUID, IO_URING, TRACER, NO_NEW_PRIVS, FILTER, STRICT, NO_FILTER = 1, 2, 8, 0x80, 0x100, 0x200, 0x400
 
 
 def plain(argv, cwd, **more):
@@ -87,6 +87,11 @@ def case_all_threads(cwd):
 def case_untraced(cwd):
     bad = same("openat", [FILTERS, "untraced", "clone"], cwd, {})
     return bad + same("openat,@fork", [FILTERS, "untraced", "clone3"], cwd, {"clone3": (1, 0)})
+
+
+def case_traces(cwd):
+    """A program that traces its child cannot, but neither of them hangs."""
+    return same("getppid", [FILTERS, "traces"], cwd, {}, TRACER)
 
 
 def case_io_uring(cwd):

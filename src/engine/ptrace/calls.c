@@ -183,8 +183,9 @@ static bool moves_mounts(const struct task *task, int64_t ret)
 
 void call_leave(struct engine_pt *e, struct task *task, const struct __ptrace_syscall_info *info, uint64_t seen_ns)
 {
-	int64_t ret = (int64_t)info->exit.rval;
 	bool no_enter = !task->in_call;
+	int64_t ret = no_enter && !task->followed_call ? (int64_t)info->exit.rval
+						       : tracer_answer(e, task, (int64_t)info->exit.rval);
 	struct event_call *call;
 	struct event_head *head;
 
@@ -278,6 +279,8 @@ void call_stop(struct engine_pt *e, struct task *task, uint64_t seen_ns)
 		if (!task->starting ||
 		    sys_call_id(arch_of(info.arch, info.entry.nr), (int32_t)info.entry.nr) == CALL_execve) {
 			call_enter(e, task, &info, seen_ns, true);
+			if (tracer_hand_over(e, task))
+				return;
 			clock_enter(e, task, seen_ns);
 		}
 	} else if (info.op == PTRACE_SYSCALL_INFO_EXIT) {

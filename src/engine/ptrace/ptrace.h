@@ -38,6 +38,7 @@ struct task {
 	bool in_call;
 	bool followed_call; /* … in one that is outside the scope */
 	bool own_filter; /* has a seccomp filter of its own */
+	bool wants_tracer; /* asked its parent for one, and was refused */
 	bool untraced_child; /* the clone it is in was to make one */
 	bool entered_before; /* attached while inside a call: its exit has no enter */
 	bool born; /* its first stop is still to come */
@@ -241,6 +242,14 @@ void refusal_find(struct refusal *ret, pid_t pid, int code);
 bool refusal_task_state(pid_t tid, char *ret_state, unsigned *ret_flags);
 /* The value of kernel.yama.ptrace_scope; -1 where there is no Yama. */
 int refusal_yama_scope(void);
+
+/* tracer.c: a task that asks to be traced by its parent (PTRACE_TRACEME). */
+/* At the enter: true when it was let go; it is no longer in the table. */
+bool tracer_hand_over(struct engine_pt *e, struct task *task);
+/* At the exit: what the program is told. */
+int64_t tracer_answer(struct engine_pt *e, struct task *task, int64_t ret);
+/* Has it, refused as it was, stopped itself for a tracer that will not come? */
+bool tracer_is_awaited(const struct task *task, int signal);
 
 /* pin.c */
 void pin_start(struct engine_pt *e, struct task *task);

@@ -308,7 +308,7 @@ void stop_handle(struct engine_pt *e, const struct stop *stop)
 			e->no_filter = true;
 			signal = 0;
 		}
-		engine_release(e, task, signal);
+		engine_release(e, task, tracer_is_awaited(task, signal) ? 0 : signal);
 		return;
 	case PTRACE_EVENT_FORK:
 	case PTRACE_EVENT_VFORK:

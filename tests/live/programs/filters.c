@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -150,6 +151,24 @@ static int untraced(const char *argument)
 	return 0;
 }
 
+/* A child that waits for its parent to trace it, whatever it is told. */
+static int traces(const char *argument)
+{
+	int status = 0;
+	pid_t pid = fork();
+
+	(void)argument;
+	if (pid == 0) {
+		(void)ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		(void)raise(SIGSTOP);
+		_exit(13);
+	}
+	while (waitpid(pid, &status, 0) == pid && WIFSTOPPED(status))
+		(void)ptrace(PTRACE_CONT, pid, NULL, NULL);
+	printf("child: %d\n", WEXITSTATUS(status));
+	return 0;
+}
+
 static int uring(const char *argument)
 {
 	struct io_uring_params params = { 0 };
@@ -203,14 +222,9 @@ static const struct {
 	const char *name;
 	int (*run)(const char *argument);
 } cases[] = {
-	{ "asks-tracer", asks_tracer },
-	{ "refuses", refuses },
-	{ "get-seccomp", get_seccomp },
-	{ "strict", strict },
-	{ "threads", all_threads },
-	{ "untraced", untraced },
-	{ "uring", uring },
-	{ "opens", opens },
+	{ "asks-tracer", asks_tracer }, { "refuses", refuses },	    { "get-seccomp", get_seccomp },
+	{ "strict", strict },		{ "threads", all_threads }, { "untraced", untraced },
+	{ "traces", traces },		{ "uring", uring },	    { "opens", opens },
 	{ "leaves", leaves },
 };
 

@@ -288,6 +288,14 @@ static int tracer(char **argv)
 	return 0;
 }
 
+/* As programs do that do not want a debugger. */
+static int wants_tracer(char **argv)
+{
+	(void)argv;
+	(void)printf("traced: %ld\n", ptrace(PTRACE_TRACEME, 0, NULL, NULL));
+	return 0;
+}
+
 /* Stops itself; a child wakes it up, as a job-control test would. */
 static int stops_itself(char **argv)
 {
@@ -391,6 +399,7 @@ static const struct {
 	{ "paths", paths },
 	{ "names", names },
 	{ "tracer", tracer },
+	{ "wants-tracer", wants_tracer },
 	{ "stops-itself", stops_itself },
 	{ "busy-tree", busy_tree },
 };
