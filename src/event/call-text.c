@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/text.h"
+#include "sys/flags.h"
 
 #define STRING_MAX 96 /* bytes of a string that a report shows */
 
@@ -119,15 +120,16 @@ static void put_file(struct buf *out, const char *path)
 	(void)buf_putc(out, '>');
 }
 
-static void put_arg(struct buf *out, const struct event_call *event, const struct sys_call *call, unsigned arg,
-		    bool full)
+static void put_arg(struct buf *out, const struct event_call *event, enum sys_call_id id, unsigned arg, bool full)
 {
+	const struct sys_call *call = sys_call(id);
 	const struct sys_kind *kind = sys_kind(call->args[arg].kind);
 	const struct event_item *item;
 	const struct item_stat *stat;
 
 	if (!kind || kind->item == SYS_ITEM_NONE) {
-		put_scalar(out, kind ? kind->name : "hex", event->args[arg], full);
+		if (!sys_value_put(out, id, arg, event->args[arg]))
+			put_scalar(out, kind ? kind->name : "hex", event->args[arg], full);
 		return;
 	}
 	item = event_item_arg(&event->head, (enum sys_item)kind->item, arg);
@@ -144,6 +146,17 @@ static void put_arg(struct buf *out, const struct event_call *event, const struc
 		return;
 	}
 	put_pointer(out, event->args[arg], full);
+}
+
+/* open's mode means nothing without a file to make; strace leaves it out. */
+static bool is_left_out(enum sys_call_id id, const struct event_call *event, unsigned arg)
+{
+	uint64_t flags;
+
+	if (!(id == CALL_open && arg == 2) && !(id == CALL_openat && arg == 3))
+		return false;
+	flags = event->args[arg - 1];
+	return !(flags & O_CREAT) && (flags & O_TMPFILE) != O_TMPFILE;
 }
 
 /* The first argument that is a descriptor; 6: none. */
@@ -205,9 +218,11 @@ int event_call_text(struct buf *out, const struct event_call *event, enum sys_ca
 	if (id == CALL_unknown)
 		put_unknown(out, event, style->full);
 	for (unsigned arg = 0; id != CALL_unknown && arg < call->nargs; arg++) {
+		if (is_left_out(id, event, arg))
+			break;
 		if (arg > 0)
 			(void)buf_puts(out, ", ");
-		put_arg(out, event, call, arg, style->full);
+		put_arg(out, event, id, arg, style->full);
 		if (style->full && style->file && arg == first_fd(call) && (int32_t)event->args[arg] >= 0)
 			put_file(out, style->file);
 	}
