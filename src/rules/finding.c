@@ -46,6 +46,7 @@ void finding_done(struct finding *finding)
 	for (size_t i = 0; i < finding->notes.used; i++)
 		free(finding->notes.at[i]);
 	vec_done(&finding->notes);
+	vec_done(&finding->claims);
 	*finding = (struct finding){ 0 };
 }
 

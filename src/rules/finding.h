@@ -19,6 +19,7 @@
 #include "sys/sys.h"
 
 struct rule;
+struct rule_tally;
 
 enum finding_tier {
 	FINDING_CERTAIN, /* the answer could not differ */
@@ -103,6 +104,10 @@ struct finding {
 	VEC(struct finding_scale) scales;
 	VEC(char *) samples; /* calls in strace's syntax, at most 3 */
 	VEC(char *) notes; /* "unchanged as far as seen", limits, … */
+	/* For finding_list_settle: what it was counted in, and how many calls it
+	 * has to have when others have told theirs. */
+	VEC(const struct rule_tally *) claims;
+	uint64_t least;
 };
 
 struct finding_list {

@@ -168,6 +168,7 @@ static struct rule_key *key_new(struct rule_run *run, struct rule_keys *keys, co
 	key->process_id = process->id;
 	key->pid = process->pid;
 	key->exe = process->exe;
+	key->tally.claims = run->claims;
 	if (!process_enter(keys, key)) {
 		free(key);
 		return NULL;

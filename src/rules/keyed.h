@@ -8,6 +8,7 @@
 #ifndef SYSCULL_RULES_KEYED_H
 #define SYSCULL_RULES_KEYED_H
 
+#include "rules/claims.h"
 #include "rules/rule.h"
 
 /* Did the call return?  Of others neither result nor errno says anything. */
@@ -50,6 +51,8 @@ struct rule_tally {
 	char *sample; /* NULL: the next call becomes it */
 	uint64_t calls;
 	uint64_t other; /* beyond RULE_LINES_MAX or without memory: in no line */
+	struct rule_claims *claims; /* a key's: what others count too is followed; NULL not */
+	VEC(struct rule_shared) shared; /* claims.c's own */
 };
 
 /* Counts the call in its line; NULL when there is no room. */

@@ -74,6 +74,7 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 
 	if (!finding)
 		return;
+	finding->least = run->limits[LIMIT_CALLS];
 	finding_set(&finding->what, "seeks to where the file stands already");
 	places = seeker->places.distinct ? rule_places_text(&seeker->places, "file", "files") : NULL;
 	finding_set(&finding->where, "%s%s", places ? places : "files without a name",
@@ -153,6 +154,7 @@ const struct rule rule_noop_seek = {
 	.calls = seek_calls,
 	.limits = seek_limits,
 	.state_bytes = sizeof(struct seek_state),
+	.breadth = 1,
 	.start = seek_start,
 	.call = seek_call,
 	.image_end = seek_image_end,

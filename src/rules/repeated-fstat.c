@@ -112,6 +112,7 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 
 	if (!finding)
 		return;
+	finding->least = run->limits[LIMIT_CALLS];
 	finding_set(&finding->what, "asks open files again for what they have told");
 	places = asker->places.distinct ? rule_places_text(&asker->places, "file", "files") : NULL;
 	finding_set(&finding->where, "%s%s", places ? places : "files without a name",
@@ -185,6 +186,7 @@ const struct rule rule_repeated_fstat = {
 	.calls = fstat_calls,
 	.limits = fstat_limits,
 	.state_bytes = sizeof(struct fstat_state),
+	.breadth = 1,
 	.start = fstat_start,
 	.call = fstat_call,
 	.image_end = fstat_image_end,

@@ -41,6 +41,10 @@ struct rule {
 	const uint16_t *calls; /* enum sys_call_id it subscribes to, 0-ended */
 	const struct rule_limit *limits; /* ends with name NULL */
 	size_t state_bytes; /* zeroed memory of its own in a run */
+	/* Of two rules that count a call the one of less breadth tells it: 0 for
+	 * those that know what the call is part of, more for those that take one
+	 * kind of call for itself. */
+	unsigned breadth;
 
 	int (*start)(struct rule_run *run); /* optional; negative errno */
 	void (*call)(struct rule_run *run, const struct model_view *view);
@@ -57,6 +61,7 @@ struct rule_run {
 	void *state;
 	uint64_t limits[8]; /* in the order of rule->limits */
 	uint64_t evicted; /* keys given up for want of room: told in the report */
+	struct rule_claims *claims; /* of all rules of an analysis; NULL: overlaps are not followed */
 };
 
 /* All rules, NULL-ended, in the order of rules.def. */

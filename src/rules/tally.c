@@ -33,6 +33,7 @@ struct rule_line *rule_tally_count(struct rule_tally *tally, const struct model_
 {
 	struct rule_line *line = line_of(tally, view->id, view->err);
 
+	rule_claims_count(tally, view);
 	tally->calls++;
 	if (!line) {
 		tally->other++;
@@ -77,6 +78,7 @@ static void merge_sites(struct rule_sites *to, const struct rule_sites *from)
 
 void rule_tally_merge(struct rule_tally *to, struct rule_tally *from)
 {
+	rule_claims_move(to, from);
 	for (size_t i = 0; i < from->lines.used; i++) {
 		const struct rule_line *add = &from->lines.at[i];
 		struct rule_line *line = line_of(to, add->call, add->err);
@@ -108,6 +110,8 @@ void rule_tally_tell(const struct rule_tally *tally, struct finding *finding, co
 {
 	if (!finding)
 		return;
+	if (tally->claims)
+		(void)vec_push(&finding->claims, tally);
 	for (size_t i = 0; i < tally->lines.used; i++) {
 		const struct rule_line *line = &tally->lines.at[i];
 		struct finding_cost *cost = finding_add_cost(finding, line->call, line->err, line->count, detail);
@@ -125,10 +129,11 @@ void rule_tally_tell(const struct rule_tally *tally, struct finding *finding, co
 
 void rule_tally_done(struct rule_tally *tally)
 {
+	rule_claims_drop(tally);
 	vec_done(&tally->lines);
 	free(tally->sites);
 	free(tally->sample);
-	*tally = (struct rule_tally){ 0 };
+	*tally = (struct rule_tally){ .claims = tally->claims };
 }
 
 bool rule_burst_next(struct rule_burst *burst, const struct model_view *view, uint64_t gap_ns)

@@ -129,6 +129,7 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 	finding = rule_key_finding(run, key, again ? FINDING_CERTAIN : FINDING_LIKELY, NULL, out);
 	if (!finding)
 		return;
+	finding->least = run->limits[again ? LIMIT_CALLS : LIMIT_FILES];
 	finding_set(&finding->what, again ? "asks the same descriptor again whether it is a terminal"
 					  : "asks whether files are terminals, which fstat has told");
 	places = asker->places.distinct ? rule_places_text(&asker->places, "file", "files") : NULL;
@@ -207,6 +208,7 @@ const struct rule rule_tty_probe = {
 	.calls = probe_calls,
 	.limits = probe_limits,
 	.state_bytes = sizeof(struct probe_state),
+	.breadth = 1,
 	.start = probe_start,
 	.call = probe_call,
 	.image_end = probe_image_end,

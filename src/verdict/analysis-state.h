@@ -4,6 +4,7 @@
 #define SYSCULL_VERDICT_ANALYSIS_STATE_H
 
 #include "base/vec.h"
+#include "rules/claims.h"
 #include "verdict/analysis.h"
 #include "verdict/region.h"
 #include "verdict/time.h"
@@ -31,6 +32,7 @@ struct analysis {
 	uint64_t items;
 	VEC(const char *) env; /* NULL-ended */
 	VEC(struct rule_run) runs;
+	struct rule_claims claims; /* of all of them */
 	VEC(uint16_t) subscribers; /* indices of runs, by call */
 	uint32_t first[CALL_COUNT + 1]; /* where a call's subscribers begin */
 	struct finding_list findings;

@@ -56,6 +56,7 @@ static int start_run(struct analysis *analysis, const struct rule *rule)
 		return -ENOMEM;
 	run->rule = rule;
 	run->model = analysis->result.model;
+	run->claims = &analysis->claims;
 	run->state = calloc(1, rule->state_bytes ? rule->state_bytes : 1);
 	if (!run->state)
 		return -ENOMEM;
@@ -103,6 +104,7 @@ static int set_up(struct analysis *analysis, const struct analysis_spec *spec)
 	result->model = model_new();
 	if (!result->model || !result->prices)
 		return -ENOMEM;
+	analysis->claims.model = result->model;
 	for (const struct rule *const *rule = rule_list; *rule && r == 0; rule++)
 		if (wanted(spec, *rule))
 			r = start_run(analysis, *rule);

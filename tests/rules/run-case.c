@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "engine/engine.h"
 #include "model/model.h"
+#include "rules/claims.h"
 #include "rules/rule.h"
 
 #define RULES_MAX 64
@@ -22,6 +23,7 @@
 
 static struct rule_run runs[RULES_MAX];
 static size_t run_count;
+static struct rule_claims claims;
 
 static const char *const tiers[] = {
 	[FINDING_CERTAIN] = "certain",
@@ -36,10 +38,11 @@ static const char *const kinds[REMEDY_KIND_COUNT] = {
 
 static void start_rules(struct model *model)
 {
+	claims = (struct rule_claims){ .model = model };
 	for (size_t i = 0; rule_list[i] && i < RULES_MAX; i++) {
 		struct rule_run *run = &runs[run_count++];
 
-		*run = (struct rule_run){ .rule = rule_list[i], .model = model };
+		*run = (struct rule_run){ .rule = rule_list[i], .model = model, .claims = &claims };
 		run->state = calloc(1, rule_list[i]->state_bytes ? rule_list[i]->state_bytes : 1);
 		for (size_t n = 0; rule_list[i]->limits[n].name; n++)
 			run->limits[n] = rule_list[i]->limits[n].value;
@@ -72,6 +75,7 @@ static void finish(struct model *model, struct finding_list *list)
 				runs[i].rule->image_end(&runs[i], process);
 		runs[i].rule->end(&runs[i], list);
 	}
+	finding_list_settle(list);
 }
 
 static void put_delta(struct buf *out, enum sys_call_id call, int err, const char *lead, long long count,
