@@ -37,8 +37,9 @@ bench: build ## the benchmarks
 deps: ## installs Debian packages (root); nothing else installs
 	@tools/deps
 
-static: ## one static file (does not exist yet)
-	@echo "make static does not exist yet"; exit 1
+static: ## build/syscull-static: one file, the ptrace engine, all rules
+	@tools/deps --wanted build
+	@tools/static
 
 amalgamation: ## build/amalgamation: a .c and a .h for each part of the library
 	@tools/amalgamate build/amalgamation
@@ -47,4 +48,4 @@ format: ## clang-format over all C files
 	@tools/c-files | xargs clang-format -i
 
 clean: ## removes what was built
-	@rm -rf build build-gcc build-asan build-clang build-summary.txt
+	@rm -rf build build-gcc build-asan build-clang build-static build-summary.txt

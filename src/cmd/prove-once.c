@@ -27,7 +27,7 @@ int prove_sink(struct error *err)
 
 static int wait_for(pid_t pid, int *ret_status, struct error *err)
 {
-	int status;
+	int status = 0;
 
 	while (waitpid(pid, &status, 0) < 0) {
 		if (errno != EINTR)
@@ -40,7 +40,7 @@ static int wait_for(pid_t pid, int *ret_status, struct error *err)
 int prove_shell(const char *option, const char *command, struct error *err)
 {
 	pid_t pid;
-	int status, r;
+	int status = 0, r;
 
 	if (!command)
 		return 0;
