@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The runs of a check: one, or one for each size of --per-item. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -162,6 +163,9 @@ static int prepare(const struct check_settings *s, uint64_t size, struct check *
 	(void)fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
+		/* What there is to read is the command's too. */
+		(void)close(STDIN_FILENO);
+		(void)open("/dev/null", O_RDONLY);
 		(void)dup2(STDERR_FILENO, STDOUT_FILENO);
 		(void)execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 		_exit(EXIT_NOT_FOUND);

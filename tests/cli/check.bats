@@ -48,6 +48,7 @@ files()
 	expect "$output" ""
 	grep -q '^syscull: check failed: @xattr: 50, at most 3$' err
 	grep -Eq '^ +50  getxattr ENODATA +d/f[0-9]+ and others in d$|^ +50  getxattr EOPNOTSUPP' err
+	[ "$(awk 'length > 80' err)" = "" ]
 	more=$(sed -n 's/^syscull: more: syscull //p' err)
 	expect "$more" "run -e @xattr -- /usr/bin/python3 lister.py d get"
 	# It is a command, and it shows that.
@@ -154,7 +155,7 @@ files()
 
 @test "calls per item, and the fixed part" {
 	lister
-	check --per-item n=20:120 --prepare 'mkdir -p d{n}; i=0; while [ $i -lt {n} ]; do : >d{n}/$i; i=$((i+1)); done; echo made' \
+	check --per-item n=20:120 --prepare 'cat; mkdir -p d{n}; i=0; while [ $i -lt {n} ]; do : >d{n}/$i; i=$((i+1)); done; echo made' \
 		--max '@stat per item=1' --max '@xattr per item=0' --canary '@stat>=20' -v -- /usr/bin/python3 lister.py 'd{n}'
 	expect "$status" 0
 	grep -q 'ok: @stat per item: 1, at most 1' err
@@ -257,6 +258,21 @@ files()
 	check --max total=1 --verdict-file none/v -- touch ran
 	expect "$status" 125
 	[ ! -e ran ]
+}
+
+@test "interrupted: what was counted is told, and the signal is the command's" {
+	cat >int.py <<-'END'
+	import os, signal, subprocess, sys, time
+	run = subprocess.Popen([os.environ["SYSCULL"], "check", "--max", "total=1", "--verdict-file", "v", "--", "sh", "-c",
+	                        "echo ready; exec sleep 30"], stdout=subprocess.PIPE, stderr=open("err", "w"), start_new_session=True)
+	run.stdout.readline()
+	os.killpg(run.pid, signal.SIGINT)
+	print(run.wait(20))
+	END
+	expect "$(/usr/bin/python3 int.py)" -2
+	grep -q 'check failed: total' err
+	expect "$(head -1 v)" failed
+	grep -q '^command 130$' v
 }
 
 @test "-v and -o" {
