@@ -122,6 +122,11 @@ void text_calls(struct text *text)
 
 	if (!text->options->verbose && shown > most + 1)
 		shown = most;
+	if (shown == 0) {
+		text_labelled(text, "Calls", TERM_PLAIN, "%s",
+			      result->filter ? "none of those that this report is narrowed to" : "none");
+		return;
+	}
 	count = shown + (shown < result->by_call_count);
 	cells = calloc(count ? count : 1, sizeof *cells);
 	if (!cells) {

@@ -15,7 +15,7 @@ struct analysis_shown {
 	struct tally tally;
 	struct time_book time;
 	struct map seen; /* analysis_seen_key → nothing; with paths only */
-	struct verdict_call *all_calls; /* of the whole tree: regions point there */
+	struct verdict_call *all_calls; /* of the whole tree */
 };
 
 struct analysis {
@@ -47,10 +47,11 @@ static inline uint64_t analysis_seen_key(uint64_t image, enum sys_call_id id, in
 /* narrow.c */
 int analysis_set_filter(struct analysis *analysis, const struct filter *filter);
 void analysis_shown_free(struct analysis_shown *shown);
-/* For every call: tables and processes get what the filter lets through.
- * view->call is NULL when the model could not take the call. */
+/* For every call: tables and processes get what the filter lets through, and
+ * *ret_shown is its row there, or NULL.  view->call is NULL when the model could
+ * not take the call. */
 int analysis_show(struct analysis *analysis, const struct model_view *view, const struct event_call *call, int err,
-		  unsigned components, const struct tally_row *row);
+		  unsigned components, const struct tally_row *row, const struct tally_row **ret_shown);
 /* Findings and samples of other calls go. */
 void analysis_narrow(struct analysis *analysis);
 void analysis_tell_environment(struct analysis_result *result);

@@ -216,12 +216,15 @@ static int feed_call(struct analysis *analysis, const struct model_view *view)
 	int r = row ? time_add_call(&analysis->time, row, view->call, view->err, &analysis->untraced.call) : -ENOMEM;
 
 	if (row) {
-		int s = analysis_show(analysis, view, view->call, view->err, components, row);
+		int s = analysis_show(analysis, view, view->call, view->err, components, row, &row);
 
 		r = r < 0 ? r : s;
 	}
-	if (row && analysis->regions.regions.used > 0)
-		(void)region_add(&analysis->regions, view->call, row->index, view->err);
+	if (analysis->regions.regions.used > 0) {
+		region_look(&analysis->regions, view->call);
+		if (row)
+			(void)region_add(&analysis->regions, row->index, view->err);
+	}
 	if (view->call->head.flags & EVENT_F_UNFINISHED)
 		return r;
 	for (uint32_t i = analysis->first[view->id]; i < analysis->first[view->id + 1]; i++) {
@@ -261,7 +264,7 @@ int analysis_feed(struct analysis *analysis, const struct event_head *head)
 	untraced_feed(&analysis->untraced, head, view.call ? view.id : event_call_id(call),
 		      view.call ? view.err : event_call_errno(call));
 	if (head->flags & EVENT_F_MARK) {
-		s = region_mark(&analysis->regions, call, &analysis->tally);
+		s = region_mark(&analysis->regions, call, analysis->result.shown);
 		if (analysis->budgets && analysis->regions.regions.used > 0) {
 			const struct region *present = &analysis->regions.regions.at[analysis->regions.present];
 			int t = budgets_region(analysis->budgets, present->name);
@@ -284,7 +287,7 @@ int analysis_feed(struct analysis *analysis, const struct event_head *head)
 
 		s = row ? time_add_call(&analysis->time, row, call, err, &analysis->untraced.call) : -ENOMEM;
 		if (s == 0)
-			s = analysis_show(analysis, &view, call, err, 0, row);
+			s = analysis_show(analysis, &view, call, err, 0, row, &row);
 	}
 	return r < 0 ? r : s;
 }

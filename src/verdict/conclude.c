@@ -310,10 +310,10 @@ static int judge_time(struct analysis *analysis)
 	result->all_calls = result->by_call;
 	result->all_call_count = result->by_call_count;
 	free(amounts);
-	r = result->by_call ? list_regions(analysis) : -ENOMEM;
-	if (r == 0)
-		r = analysis->shown ? list_shown(analysis) : list_processes(analysis);
-	return r;
+	if (!result->by_call)
+		return -ENOMEM;
+	r = analysis->shown ? list_shown(analysis) : list_processes(analysis);
+	return r < 0 ? r : list_regions(analysis);
 }
 
 int analysis_finish(struct analysis *analysis, const struct analysis_facts *facts, struct error *err)

@@ -38,13 +38,14 @@ void analysis_shown_free(struct analysis_shown *shown)
 }
 
 int analysis_show(struct analysis *analysis, const struct model_view *view, const struct event_call *call, int err,
-		  unsigned components, const struct tally_row *row)
+		  unsigned components, const struct tally_row *row, const struct tally_row **ret_shown)
 {
 	struct analysis_environment *began = &analysis->result.environment;
 	const struct filter *filter = analysis->result.filter;
 	struct analysis_shown *shown = analysis->shown;
 	int r;
 
+	*ret_shown = NULL;
 	/* Before the command changes its limits. */
 	if (!began->nofile_known && view->process->nofile_known) {
 		began->nofile_known = true;
@@ -63,6 +64,7 @@ int analysis_show(struct analysis *analysis, const struct model_view *view, cons
 		if (filter->paths.used > 0)
 			(void)map_put(&shown->seen, analysis_seen_key(view->process->id, row->id, err), NULL);
 	}
+	*ret_shown = row;
 	return process_add(&analysis->processes, view->process, row->index, err);
 }
 

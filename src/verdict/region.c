@@ -75,7 +75,7 @@ static void close_present(struct region_book *book)
 	book->since_ns = book->last_ns;
 }
 
-static void look(struct region_book *book, const struct event_call *call)
+void region_look(struct region_book *book, const struct event_call *call)
 {
 	uint64_t end_ns = call->head.time_ns + call->duration_ns;
 
@@ -101,7 +101,7 @@ int region_mark(struct region_book *book, const struct event_call *mark, const s
 	bytes -= sizeof PREFIX - 1;
 	if (bytes > REGION_NAME_MAX)
 		bytes = REGION_NAME_MAX;
-	look(book, mark);
+	region_look(book, mark);
 	close_present(book);
 	region = region_named(book, name, bytes);
 	if (!region)
@@ -111,11 +111,10 @@ int region_mark(struct region_book *book, const struct event_call *mark, const s
 	return 0;
 }
 
-int region_add(struct region_book *book, const struct event_call *call, uint32_t row, int err)
+int region_add(struct region_book *book, uint32_t row, int err)
 {
 	struct region *region = &book->regions.at[book->present];
 
-	look(book, call);
 	region->calls++;
 	region->failed += err != 0;
 	while (region->by_row.used <= row)

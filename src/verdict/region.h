@@ -24,7 +24,7 @@ struct region {
 	uint64_t marks; /* how often it began */
 	uint64_t calls, failed;
 	uint64_t wall_ns; /* as traced */
-	VEC(uint64_t) by_row; /* calls by index of the tally's row */
+	VEC(uint64_t) by_row; /* calls by index of the row in the tally that is shown */
 };
 
 struct region_book {
@@ -41,8 +41,10 @@ void region_done(struct region_book *book);
  * One without a readable name is ignored.
  * What was counted before the first one is the region "". */
 int region_mark(struct region_book *book, const struct event_call *mark, const struct tally *before);
-/* For every call once there are regions. */
-int region_add(struct region_book *book, const struct event_call *call, uint32_t row, int err);
+/* For every call once there are regions: time passes in the present one. */
+void region_look(struct region_book *book, const struct event_call *call);
+/* For every one that counts. */
+int region_add(struct region_book *book, uint32_t row, int err);
 /* After the last record. */
 void region_end(struct region_book *book);
 

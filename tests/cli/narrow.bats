@@ -48,6 +48,13 @@ lacks()
 	if grep -E "$@" >&2; then return 1; fi
 }
 
+@test "nothing left is said, and is no empty table" {
+	run_apart "$SYSCULL" run -o report -e fsync -- true
+	expect "$status$errors" 0
+	expect "$(grep '^Calls' report)" "Calls   none of those that this report is narrowed to"
+	expect "$(grep -c '^Books .*closed' report)" 1
+}
+
 @test "the books count everything, whatever is looked at" {
 	ls_with
 	seen=$(get report 'r["accounting"]["seen"]')

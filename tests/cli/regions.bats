@@ -40,6 +40,34 @@ rows()
 	rows | grep -Eq '^stats +250 +0 '
 }
 
+@test "a region counts what the report is narrowed to" {
+	cat >three.py <<-'END'
+	import os
+	os.stat("/")
+	os.path.exists("/.syscull/mark/stats")
+	for _ in range(250):
+	    os.stat("/")
+	    os.getppid()
+	try:
+	    os.stat("/nowhere")
+	except OSError:
+	    pass
+	os.path.exists("/.syscull/mark/end")
+	END
+	run_apart "$SYSCULL" run --by region -e @stat,getppid -o report.txt -- /usr/bin/python3 three.py
+	rows | grep -Eq '^stats +501 +1 '
+	run_apart "$SYSCULL" run --by region -e getppid --format json=report.json -- /usr/bin/python3 three.py
+	python3 - <<-'END'
+	import json
+	regions = {r["name"]: r for r in json.load(open("report.json"))["regions"]}
+	assert regions["stats"]["count"] == 250 and regions["stats"]["failed"] == 0, regions
+	assert regions["stats"]["top"] == [{"name": "getppid", "count": 250}], regions
+	assert regions[""]["count"] == 0 and regions["end"]["count"] == 0, regions
+	END
+	run_apart "$SYSCULL" run --by region --failed -P /nowhere -o report.txt -- /usr/bin/python3 three.py
+	rows | grep -Eq '^stats +1 +1 '
+}
+
 @test "a region that comes again goes on" {
 	printf 'for i in 1 2 3; do test -e /.syscull/mark/a; test -e /.syscull/mark/b; done; true\n' >script.sh
 	run_apart "$SYSCULL" run --by region -o report.txt -- dash script.sh
