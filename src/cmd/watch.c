@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -95,6 +96,9 @@ void watch_books(const struct engine_stats *stats, const struct engine_exit *end
 	facts->seen = stats->seen;
 	facts->delivered = stats->delivered;
 	facts->lost = stats->lost;
+	facts->lost_from_ns = stats->lost_from_ns;
+	facts->lost_to_ns = stats->lost_to_ns;
+	facts->lost_state = stats->lost_state;
 	facts->in_flight = stats->in_flight;
 	facts->marks = stats->marks;
 	facts->children = stats->children;
@@ -222,6 +226,27 @@ static void begin_keep(const struct watch *watch, const struct engine_ops *ops, 
 						       .env_names = spec->env_names });
 }
 
+/* Which calls were lost; kept until the process ends, as the facts are. */
+static void take_losses(struct watch *watch, const struct engine_ops *ops, const struct engine *engine)
+{
+	struct engine_loss *losses = calloc(ENGINE_LOSSES_MAX, sizeof *losses);
+	struct analysis_loss *facts = calloc(ENGINE_LOSSES_MAX, sizeof *facts);
+
+	if (losses && facts) {
+		watch->facts.loss_count = ops->losses(engine, losses, ENGINE_LOSSES_MAX);
+		for (size_t i = 0; i < watch->facts.loss_count; i++)
+			facts[i] = (struct analysis_loss){ .nr = losses[i].nr,
+							   .arch = losses[i].arch,
+							   .failed = losses[i].failed,
+							   .err = losses[i].err,
+							   .count = losses[i].count };
+		watch->facts.losses = facts;
+	} else {
+		free(facts);
+	}
+	free(losses);
+}
+
 int watch_run(struct watch *watch, struct analysis *analysis, struct error *err)
 {
 	struct engine_spec spec = {
@@ -259,6 +284,8 @@ int watch_run(struct watch *watch, struct analysis *analysis, struct error *err)
 	if (pump(watch, ops, engine, analysis, &late) < 0)
 		log_error(&late);
 	ops->stats(engine, &stats);
+	if (stats.lost > 0 && ops->losses)
+		take_losses(watch, ops, engine);
 	ops->exit_of(engine, &watch->end);
 	fill_facts(watch, ops, &stats);
 	if (watch->keep)

@@ -75,6 +75,8 @@ struct engine_stats {
 	uint64_t seen; /* calls: bumped first thing */
 	uint64_t delivered; /* call records that `next` returned */
 	uint64_t lost; /* call records dropped, for want of memory say */
+	uint64_t lost_from_ns, lost_to_ns; /* since the begin: the first and the last of them */
+	uint64_t lost_state; /* records of forks, execs and ends: who is who is then not known */
 	uint64_t in_flight; /* calls seen and not delivered: those of tasks that we let go */
 	uint64_t marks; /* look-ups of region marks: delivered, but not calls */
 	uint64_t children; /* returned by fork, vfork, clone */
@@ -133,6 +135,17 @@ struct engine_probe {
 	unsigned part_count;
 };
 
+/* Calls that were lost: which they were, as far as that is known. */
+struct engine_loss {
+	int32_t nr;
+	uint16_t arch; /* enum sys_arch */
+	uint16_t failed; /* 1: they failed */
+	int err; /* 0 when they did not, or with what is not known */
+	uint64_t count;
+	uint64_t ns; /* that they took; 0 not known */
+};
+#define ENGINE_LOSSES_MAX 4096
+
 struct engine;
 
 #define ENGINE_RECORD 1
@@ -160,6 +173,9 @@ struct engine_ops {
 	void (*forward)(struct engine *engine, int signal);
 	void (*stats)(const struct engine *engine, struct engine_stats *ret);
 	void (*exit_of)(const struct engine *engine, struct engine_exit *ret);
+	/* Which calls stats.lost are: how many rows, at most so many; NULL: no
+	 * engine loses any, or knows. */
+	size_t (*losses)(const struct engine *engine, struct engine_loss *ret, size_t most);
 	/* Detaches whatever is left, frees.  Takes NULL. */
 	void (*stop)(struct engine *engine);
 };

@@ -26,7 +26,9 @@ static const struct layout layouts[] = {
 	[EVENT_IDS] = { sizeof(struct event_ids), 0 },	   [EVENT_LIMITS] = { sizeof(struct event_limits), 0 },
 	[EVENT_FORK] = { sizeof(struct event_fork), 0 },   [EVENT_EXEC] = LAYOUT_WITH_ITEMS(event_exec),
 	[EVENT_EXIT] = { sizeof(struct event_exit), 0 },   [EVENT_LOST] = { sizeof(struct event_lost), 0 },
-	[EVENT_CLOCK] = { sizeof(struct event_clock), 0 }, [EVENT_FLOOR] = { sizeof(struct event_floor), 0 },
+	[EVENT_CLOCK] = { sizeof(struct event_clock), 0 },
+	[EVENT_FLOOR] = { sizeof(struct event_floor), 0 },
+	[EVENT_QUEUED] = { sizeof(struct event_queued), 0 },
 };
 
 _Static_assert(sizeof(struct event_head) % 8 == 0, "records are 8-byte aligned");

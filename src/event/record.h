@@ -29,6 +29,7 @@ enum event_type {
 	EVENT_LOST, /* records were lost here */
 	EVENT_CLOCK, /* how much of a CPU a task has had so far */
 	EVENT_FLOOR, /* times are taken in the kernel: what of them is the engine's own */
+	EVENT_QUEUED, /* a task was ready to run, but others ran */
 };
 
 /* Every record starts with this. */
@@ -48,7 +49,7 @@ struct event_head {
 #define EVENT_F_BEFORE_ATTACH 0x0010 /* entered before we came */
 #define EVENT_F_RESTARTED 0x0020 /* a restart of an interrupted call */
 #define EVENT_F_MARK 0x0040 /* a look-up that names a region */
-#define EVENT_F_OFF_CPU 0x0080 /* was off the CPU for some of it; only engines that say EVENT_FLOOR know */
+#define EVENT_F_SLEPT 0x0080 /* it slept in the call; only engines that say EVENT_FLOOR know */
 
 struct event_call {
 	struct event_head head;
@@ -213,6 +214,13 @@ struct event_floor {
 	struct event_head head;
 	uint64_t call_ns; /* was taken out of each duration */
 	uint64_t gap_ns;
+};
+
+/* EVENT_QUEUED: of the time from the end of the task's last call to the enter
+ * of the next one that is told, so much was neither its nor waited for. */
+struct event_queued {
+	struct event_head head;
+	uint64_t ns;
 };
 
 /* Layouts of items, the same on every architecture. */

@@ -180,6 +180,7 @@ int model_feed(struct model *model, const struct event_head *head, struct model_
 	case EVENT_CALL:
 	case EVENT_CLOCK:
 	case EVENT_FLOOR:
+	case EVENT_QUEUED:
 		break;
 	}
 	return 0;

@@ -153,6 +153,10 @@ static void accounting(struct json *json, const struct analysis_result *result)
 	json_member_uint(json, "seen", facts->seen);
 	json_member_uint(json, "delivered", facts->delivered);
 	json_member_uint(json, "lost", facts->lost);
+	if (facts->lost > 0) {
+		json_member_uint(json, "lost_from_ns", facts->lost_from_ns);
+		json_member_uint(json, "lost_to_ns", facts->lost_to_ns);
+	}
 	json_member_uint(json, "in_flight", facts->in_flight);
 	json_member_uint(json, "marks", facts->marks);
 	json_member_bool(json, "closed", result->closed);
@@ -214,13 +218,32 @@ static void rules_not_run(struct json *json, const struct analysis_facts *facts)
 
 static void losses(struct json *json, const struct analysis_facts *facts)
 {
+	uint64_t named = 0;
+
 	json_key(json, "lost_by_call");
 	json_array_begin(json);
-	/* No engine says yet which calls it lost. */
-	if (facts->lost > 0) {
+	for (size_t i = 0; i < facts->loss_count; i++) {
+		const struct analysis_loss *loss = &facts->losses[i];
+		char name[SYS_NAME_MAX], error[SYS_NAME_MAX];
+
+		json_object_begin(json);
+		if (loss->nr < 0)
+			json_member_null(json, "name");
+		else
+			json_member_string(json, "name", sys_call_print((enum sys_arch)loss->arch, loss->nr, name));
+		json_member_bool(json, "failed", loss->failed);
+		if (loss->err)
+			json_member_string(json, "errno", sys_errno_print(loss->err, error));
+		else
+			json_member_null(json, "errno");
+		json_member_uint(json, "count", loss->count);
+		json_object_end(json);
+		named += loss->count;
+	}
+	if (facts->lost > named) {
 		json_object_begin(json);
 		json_member_null(json, "name");
-		json_member_uint(json, "count", facts->lost);
+		json_member_uint(json, "count", facts->lost - named);
 		json_object_end(json);
 	}
 	json_array_end(json);

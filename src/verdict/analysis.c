@@ -257,6 +257,12 @@ int analysis_feed(struct analysis *analysis, const struct event_head *head)
 	}
 	if (head->type == EVENT_EXIT)
 		time_add_exit(&analysis->time, (const struct event_exit *)head);
+	if (head->type == EVENT_FLOOR) {
+		time_add_floor(&analysis->time);
+		if (analysis->shown)
+			time_add_floor(&analysis->shown->time);
+		analysis->result.in_kernel = true;
+	}
 	if (head->type != EVENT_CALL) {
 		untraced_feed(&analysis->untraced, head, CALL_unknown, 0);
 		return r;

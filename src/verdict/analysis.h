@@ -52,6 +52,15 @@ struct analysis_host {
 	unsigned cpus;
 };
 
+/* Calls that the engine saw and could not deliver. */
+struct analysis_loss {
+	int32_t nr; /* -1 not known */
+	uint16_t arch;
+	bool failed;
+	int err; /* 0: not failed, or with what is not known */
+	uint64_t count;
+};
+
 /* What is known when the run is over, from engine and command line. */
 struct analysis_facts {
 	const char *engine; /* "ptrace" */
@@ -66,6 +75,10 @@ struct analysis_facts {
 	/* The books; see struct engine_stats. */
 	uint64_t seen, delivered, lost, in_flight, marks;
 	uint64_t children, followed, not_followed, let_go;
+	const struct analysis_loss *losses; /* which calls `lost` are, as far as that is known */
+	size_t loss_count;
+	uint64_t lost_from_ns, lost_to_ns; /* since the begin: the first and the last of them */
+	uint64_t lost_state; /* forks, execs and ends that were not told of */
 	uint64_t state_errors;
 	/* The calls that were watched, NULL-ended; NULL: all.  With a scope the
 	 * books are of these alone (and of calls without a name, and of foreign

@@ -47,11 +47,14 @@ void books_judge(struct analysis_result *result, uint64_t analysed, uint64_t uns
 		why(result, "%s children made, %s accounted for", text_count(facts->children, a),
 		    text_count(facts->followed + facts->not_followed, b));
 	}
-	result->complete = result->closed && facts->lost == 0 && unsplit == 0 && !facts->aborted;
+	result->complete =
+		result->closed && facts->lost == 0 && facts->lost_state == 0 && unsplit == 0 && !facts->aborted;
 	if (facts->aborted)
 		why(result, "let go early: %s", facts->abort_reason ? facts->abort_reason : "an error of ours");
 	if (facts->lost > 0)
 		why(result, "%s calls lost", text_count(facts->lost, a));
+	if (facts->lost_state > 0)
+		why(result, "%s forks, execs or ends not told of", text_count(facts->lost_state, a));
 	if (unsplit > 0)
 		why(result, "%s calls counted in the total only", text_count(unsplit, a));
 }

@@ -35,6 +35,19 @@ static void end_rules(struct analysis *analysis)
 	finding_list_merge(&analysis->findings);
 }
 
+/* Lost calls are in the counts, which so stay right; rules have not seen them. */
+static void add_losses(struct analysis *analysis)
+{
+	const struct analysis_facts *facts = &analysis->result.facts;
+
+	for (size_t i = 0; i < facts->loss_count; i++) {
+		const struct analysis_loss *loss = &facts->losses[i];
+
+		(void)tally_add_lost(&analysis->tally, loss->arch, loss->nr, loss->failed, loss->err, loss->count);
+	}
+	analysis->result.calls = analysis->tally.total;
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct verdict_call *x = a, *y = b;
@@ -334,6 +347,7 @@ int analysis_finish(struct analysis *analysis, const struct analysis_facts *fact
 	result->model_limit = stats.limit;
 	result->calls = analysis->tally.total;
 	books_judge(result, analysis->tally.total, analysis->tally.lost);
+	add_losses(analysis);
 	analysis_tell_environment(result);
 	r = judge_time(analysis);
 	if (r == 0) {

@@ -46,7 +46,7 @@ static struct price call_price(struct analysis_result *result, enum sys_call_id 
 
 		if (call->row.id != id || call->source != PRICE_MEASURED || (double)same < NEARLY_ALL * count)
 			continue;
-		if (call->ns > CLEARLY * price.ns * count)
+		if (result->in_kernel || call->ns > CLEARLY * price.ns * count)
 			return (struct price){ .ns = call->ns / count,
 					       .low_ns = call->low_ns / count,
 					       .high_ns = call->high_ns / count,

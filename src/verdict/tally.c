@@ -87,6 +87,23 @@ const struct tally_row *tally_add(struct tally *tally, const struct event_call *
 	return row;
 }
 
+bool tally_add_lost(struct tally *tally, uint16_t arch, int32_t nr, bool failed, int err, uint64_t count)
+{
+	struct tally_row *row = nr < 0 ? row_of(tally, SYS_ARCH_NATIVE, TALLY_OTHER_NR) : row_of(tally, arch, nr);
+	uint64_t *errors;
+
+	tally->total += count;
+	tally->failed += failed ? count : 0;
+	if (!row)
+		return false;
+	row->count += count;
+	row->failed += failed ? count : 0;
+	errors = failed && err ? map_put(&tally->errors, error_key(row, err), NULL) : NULL;
+	if (errors)
+		*errors += count;
+	return true;
+}
+
 uint64_t tally_errors(const struct tally *tally, const struct tally_row *row, int err)
 {
 	const uint64_t *errors = map_get(&tally->errors, error_key(row, err));

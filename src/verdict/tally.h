@@ -43,6 +43,9 @@ void tally_done(struct tally *tally);
 /* The row that it was counted in, valid until the next call; NULL: only the total grew. */
 const struct tally_row *tally_add(struct tally *tally, const struct event_call *call, int err,
 				  unsigned path_components);
+/* Calls of which nothing more is known: err 0 and `failed`: not with what.
+ * They are in the counts alone.  False: only in the total. */
+bool tally_add_lost(struct tally *tally, uint16_t arch, int32_t nr, bool failed, int err, uint64_t count);
 uint64_t tally_errors(const struct tally *tally, const struct tally_row *row, int err);
 /* Walks the failures of a row: *iter starts at 0; false at the end. */
 bool tally_next_error(const struct tally *tally, const struct tally_row *row, size_t *iter, int *ret_err,

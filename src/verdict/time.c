@@ -170,6 +170,17 @@ static void add_duration(struct time_row *times, uint64_t duration_ns, const str
 	}
 }
 
+static void add_in_kernel(struct time_row *times, const struct event_call *call)
+{
+	if (call->head.flags & EVENT_F_SLEPT) {
+		times->slept++;
+		times->asleep_ns += call->duration_ns;
+	} else {
+		times->awake++;
+		times->awake_ns += call->duration_ns;
+	}
+}
+
 static int count_root(struct time_book *book, const struct tally_row *row)
 {
 	while (book->root_counts.used <= row->index)
@@ -193,11 +204,20 @@ int time_add_call(struct time_book *book, const struct tally_row *row, const str
 	while (book->rows.used <= row->index)
 		if (!vec_add(&book->rows))
 			return -ENOMEM;
-	add_duration(&book->rows.at[row->index], call->duration_ns, account);
 	book->timed++;
+	if (book->in_kernel) {
+		add_in_kernel(&book->rows.at[row->index], call);
+		return 0;
+	}
+	add_duration(&book->rows.at[row->index], call->duration_ns, account);
 	if (time_is_cheap(row->id))
 		add_sample(book, row->id, err, call->duration_ns);
 	return 0;
+}
+
+void time_add_floor(struct time_book *book)
+{
+	book->in_kernel = true;
 }
 
 void time_add_exit(struct time_book *book, const struct event_exit *end)
@@ -341,6 +361,29 @@ static double usual_sleep_ns(const struct time_row *times, const struct far *far
 	return far->slept_ns < usual_ns ? far->slept_ns : usual_ns;
 }
 
+/* Of a call that may have been killed or refused there is no time: as the others. */
+static void of_row_in_kernel(const struct time_row *times, const struct tally_row *row, struct price_book *prices,
+			     struct time_amount *ret)
+{
+	struct price entry = price_of(prices, CALL_getppid, 0, 0);
+	double count = (double)row->count, mean_ns = 0, ns, waited_ns;
+
+	if (times->awake > 0)
+		mean_ns = (double)times->awake_ns / (double)times->awake;
+	ns = (double)times->awake_ns + mean_ns * (count - (double)times->awake);
+	waited_ns = (double)times->asleep_ns - mean_ns * (double)times->slept;
+	waited_ns = waited_ns > 0 ? waited_ns : 0;
+	/* A file system far away lets nearly all calls sleep: that is their way. */
+	if (!time_can_block(row->id) && times->slept * QUARTER > row->count)
+		ns += waited_ns;
+	else
+		ret->waiting_ns = waited_ns;
+	ret->ns = ns + count * entry.ns;
+	ret->low_ns = ns * (1 - MEASURED_SPREAD) + count * entry.low_ns;
+	ret->high_ns = ns * (1 + MEASURED_SPREAD) + count * entry.high_ns;
+	ret->source = PRICE_MEASURED;
+}
+
 void time_of_row(const struct time_book *book, const struct tally *tally, const struct tally_row *row,
 		 struct price_book *prices, double stop_ns, struct time_amount *ret)
 {
@@ -349,6 +392,11 @@ void time_of_row(const struct time_book *book, const struct tally *tally, const 
 	const struct time_row *times;
 	struct far far;
 
+	if (book->in_kernel && row->index < book->rows.used && row->count > 0) {
+		*ret = (struct time_amount){ 0 };
+		of_row_in_kernel(&book->rows.at[row->index], row, prices, ret);
+		return;
+	}
 	priced(tally, row, prices, ret);
 	if ((!works && !blocks) || row->index >= book->rows.used || row->count == 0)
 		return;
@@ -388,7 +436,8 @@ void time_judge(const struct time_book *book, const struct tally *tally, struct 
 	double root_user_ns;
 
 	*ret = (struct time_result){ 0 };
-	ret->stop_ns = time_stop_ns(book, prices, &ret->stop_guessed);
+	if (!book->in_kernel)
+		ret->stop_ns = time_stop_ns(book, prices, &ret->stop_guessed);
 	for (size_t i = 0; i < tally->rows.used; i++) {
 		const struct tally_row *row = &tally->rows.at[i];
 		struct time_amount amount;

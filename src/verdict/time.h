@@ -26,7 +26,10 @@
  *
  * Durations are kept as counts and sums in half-octave classes per tally
  * row, because F is known only at the end: memory does not grow with calls.
- * An engine without stops gives F near 0 by the same arithmetic.
+ *
+ * An engine that takes its times in the kernel says so (EVENT_FLOOR): F is 0, a
+ * call costs what was measured and what entering and leaving cost, and waiting
+ * is what calls that slept took beyond the others of their row.
  */
 #ifndef SYSCULL_VERDICT_TIME_H
 #define SYSCULL_VERDICT_TIME_H
@@ -66,6 +69,8 @@ struct time_row {
 	uint64_t slept_ns[TIME_CLASSES]; /* of known_ns */
 	double sample_ns, sample_stop_ns; /* sums: work, and our side of it */
 	uint32_t sample_count;
+	/* Taken in the kernel: those that did not sleep, and the others. */
+	uint64_t awake, awake_ns, slept, asleep_ns;
 };
 
 /* The time of all calls of a row, waiting left out. */
@@ -92,6 +97,7 @@ struct time_book {
 	VEC(uint64_t) root_counts; /* by tally_row.index */
 	uint64_t root_user_ns, root_gaps;
 	uint64_t tasks_ended;
+	bool in_kernel; /* durations are */
 };
 
 struct time_result {
@@ -119,6 +125,8 @@ bool time_is_firm(enum sys_call_id id);
 int time_add_call(struct time_book *book, const struct tally_row *row, const struct event_call *call, int err,
 		  const struct time_account *account);
 void time_add_exit(struct time_book *book, const struct event_exit *end);
+/* From now on durations are taken in the kernel. */
+void time_add_floor(struct time_book *book);
 
 /* F, also when there is nothing to find it by. */
 double time_stop_ns(const struct time_book *book, struct price_book *prices, bool *ret_guessed);

@@ -171,13 +171,15 @@ static void clock_feed(struct untraced *book, struct untraced_task *task, const 
 static void guess(struct untraced *book, struct untraced_task *task, const struct event_call *call, enum sys_call_id id)
 {
 	double stop_ns = book->run.value + book->idle.value, ns = 0, gap_ns = 0,
-	       took_ns = (double)call->duration_ns - stop_ns;
+	       took_ns = (double)call->duration_ns - stop_ns, least_ns = book->in_kernel ? book->gap_ns : stop_ns;
+	bool long_call = took_ns > TIME_FAR * stop_ns && took_ns > SLEEP_LEAST_NS;
 
 	/* Between the end of one call and the next there is what we did at both. */
 	if (task->end_ns != 0 && call->head.time_ns > task->end_ns)
-		gap_ns = (double)(call->head.time_ns - task->end_ns) - stop_ns;
+		gap_ns = (double)(call->head.time_ns - task->end_ns) - least_ns - task->queued_ns;
+	task->queued_ns = 0;
 	ns = gap_ns > 0 ? gap_ns : 0;
-	if (took_ns > TIME_FAR * stop_ns && took_ns > SLEEP_LEAST_NS)
+	if (book->in_kernel ? (call->head.flags & EVENT_F_SLEPT) != 0 : long_call)
 		task->sleep_ns = took_ns;
 	else
 		ns += took_ns > 0 ? took_ns : 0;
@@ -230,6 +232,8 @@ static bool has_slept(const struct untraced *book, struct untraced_task *task, d
 {
 	bool slept = sleep_ns > SLEEP_LEAST_NS && sleep_ns > 3 * book->idle.value, often = task->naps >= NAPS_OFTEN;
 
+	if (book->in_kernel)
+		return sleep_ns > 0;
 	if (task->returned)
 		task->naps = (uint8_t)(task->naps - task->naps / 8 + (slept ? 31 : 0));
 	return slept && (often || sleep_ns >= NAP_MOST_NS);
@@ -371,8 +375,13 @@ void untraced_feed(struct untraced *book, const struct event_head *head, enum sy
 	case EVENT_EXEC:
 		exec_feed(book, (const struct event_exec *)(const void *)head);
 		return;
+	case EVENT_FLOOR:
+		book->in_kernel = true;
+		book->gap_ns = (double)((const struct event_floor *)(const void *)head)->gap_ns;
+		return;
 	case EVENT_CALL:
 	case EVENT_CLOCK:
+	case EVENT_QUEUED:
 	case EVENT_EXIT:
 		break;
 	default:
@@ -383,7 +392,9 @@ void untraced_feed(struct untraced *book, const struct event_head *head, enum sy
 		task = task_make(book, head->tid);
 	if (!task)
 		return;
-	if (head->type == EVENT_CLOCK)
+	if (head->type == EVENT_QUEUED)
+		task->queued_ns += (double)((const struct event_queued *)(const void *)head)->ns;
+	else if (head->type == EVENT_CLOCK)
 		clock_feed(book, task, (const struct event_clock *)(const void *)head);
 	else if (head->type == EVENT_CALL)
 		call_feed(book, task, (const struct event_call *)(const void *)head, id, err);
@@ -395,7 +406,8 @@ void untraced_judge(const struct untraced *book, struct price_book *prices, stru
 {
 	const struct untraced_task *root = NULL;
 	struct untraced_point end = book->root_end;
-	double dearer = untraced_dearer_ns(book, prices);
+	/* What entering and leaving costs is in no duration that is taken inside. */
+	double dearer = book->in_kernel ? price_of(prices, CALL_getppid, 0, 0).ns : untraced_dearer_ns(book, prices);
 	struct untraced_task *task;
 	size_t iter = 0;
 

@@ -51,6 +51,7 @@ struct untraced_task {
 	struct untraced_account last, enter; /* of the last clock; of the present call's enter */
 	uint64_t end_ns; /* real time of its last sign of life */
 	uint64_t enter_ns; /* of the present call, from its clock */
+	double queued_ns; /* of the stretch before the call whose record comes next */
 	double sleep_ns; /* in the call whose record comes next */
 	double sample_run_ns; /* of a sampled call */
 	struct time_account call; /* of the call whose record comes next, and what was before it */
@@ -90,6 +91,8 @@ struct untraced {
 	uint64_t clocks, unclocked; /* tasks that ended with and without one */
 	uint64_t dropped; /* tasks beyond the limit */
 	struct time_account call; /* of the last call that was fed */
+	bool in_kernel; /* durations are, and no stop is in them (EVENT_FLOOR) */
+	double gap_ns; /* then: what of a stretch between calls is the engine's */
 };
 
 struct untraced_result {

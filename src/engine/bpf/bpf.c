@@ -151,7 +151,8 @@ static bool finish(struct engine_bpf *e)
 {
 	if (e->finished)
 		return true;
-	if (!e->root_ended && !e->letting_go && e->tasks.used > 0)
+	/* A task's last record comes before its parent can wait for it. */
+	if (!e->letting_go && (e->root != 0 ? !e->root_ended : e->tasks.used > 0))
 		return false;
 	if (e->loaded.attached) {
 		/* Nobody is left, or somebody may be in the middle of something. */
@@ -226,8 +227,14 @@ static int bpf_next(struct engine *engine, const struct event_head **ret_record,
 			tell_lost(e);
 		if (raw) {
 			e->quiet_ns = 0;
-			if (cook(e, raw, ret_record) && e->out.bytes == 0)
+			raw = cook(e, raw);
+			if (raw && e->out.bytes == 0) {
+				*ret_record = raw;
 				break;
+			}
+			/* Something is before it. */
+			if (raw && buf_add(&e->out, raw, raw->bytes) != 0)
+				e->stats.state_errors++;
 			continue;
 		}
 		if (e->out.bytes > 0)
@@ -273,6 +280,8 @@ static int bpf_start(const struct engine_spec *spec, struct engine **ret_engine,
 	cook_init(e);
 	if (!proc_usable())
 		e->stats.met |= ENGINE_MET_NO_PROC;
+	if (spec->argv)
+		launch_keep_fds(e);
 	r = load_open(&e->loaded, &load, err);
 	if (r == 0)
 		r = load_attach(&e->loaded, err);
@@ -313,6 +322,11 @@ static void bpf_exit_of(const struct engine *engine, struct engine_exit *ret)
 	*ret = self_const(engine)->exit;
 }
 
+static size_t bpf_losses(const struct engine *engine, struct engine_loss *ret, size_t most)
+{
+	return books_losses(self_const(engine), ret, most);
+}
+
 static void bpf_stop(struct engine *engine)
 {
 	struct engine_bpf *e;
@@ -349,5 +363,6 @@ const struct engine_ops engine_bpf = {
 	.forward = bpf_forward,
 	.stats = bpf_stats,
 	.exit_of = bpf_exit_of,
+	.losses = bpf_losses,
 	.stop = bpf_stop,
 };

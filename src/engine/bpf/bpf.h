@@ -69,6 +69,8 @@ void load_detach(struct loaded *loaded, bool wait);
 void load_close(struct loaded *loaded);
 /* The task is followed from now on. */
 int load_arm(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags);
+/* The table of lost calls. */
+int load_lost_fd(const struct loaded *loaded);
 /* Programs that did not run because one of ours was running there. */
 uint64_t load_misses(const struct loaded *loaded);
 
@@ -136,9 +138,9 @@ struct follow *follow_find(struct engine_bpf *e, uint32_t tid);
 struct follow *follow_add(struct engine_bpf *e, uint32_t tid, uint32_t pid, uint32_t parent);
 void follow_remove(struct engine_bpf *e, uint32_t tid);
 
-/* cook.c: 1 when there is a record in the queue or *ret is one; 0 when the
- * record was ours alone. */
-int cook(struct engine_bpf *e, const struct event_head *raw, const struct event_head **ret);
+/* cook.c: the record where it lies when nothing has to be done; else NULL, and
+ * what has become of it is in the queue. */
+const struct event_head *cook(struct engine_bpf *e, const struct event_head *raw);
 void cook_init(struct engine_bpf *e);
 /* Tells of a task's mounts, wherever they can be read. */
 void cook_mounts(struct engine_bpf *e, struct follow *task);
@@ -152,6 +154,7 @@ void exec_files_tell(struct engine_bpf *e, const struct event_head *exec, const 
 		     const struct exec_auxv *auxv);
 
 /* launch.c, attach.c */
+void launch_keep_fds(struct engine_bpf *e);
 int bpf_launch(struct engine_bpf *e, const struct engine_spec *spec, struct error *err);
 int bpf_attach(struct engine_bpf *e, const struct engine_spec *spec, struct error *err);
 
@@ -165,6 +168,7 @@ int calibrate_child(struct engine_bpf *e, struct error *err);
 /* books.c */
 void books_stats(const struct engine_bpf *e, struct engine_stats *ret);
 uint64_t books_lost(const struct loaded *loaded);
+size_t books_losses(const struct engine_bpf *e, struct engine_loss *ret, size_t most);
 
 /* probe.c */
 void probe_bpf(struct engine_probe *ret);

@@ -213,7 +213,7 @@ static void look_for_mounts(struct engine_bpf *e, const struct event_call *call)
 	cook_mounts(e, task);
 }
 
-static int cook_call(struct engine_bpf *e, const struct event_call *call, const struct event_head **ret)
+static const struct event_head *cook_call(struct engine_bpf *e, const struct event_call *call)
 {
 	uint8_t marks = 0;
 	struct event_head *head;
@@ -226,15 +226,14 @@ static int cook_call(struct engine_bpf *e, const struct event_call *call, const 
 	if (marks & NR_CAN_MARK && !is_mark(&call->head))
 		marks &= (uint8_t)~NR_CAN_MARK;
 	if (marks == 0 && !(call->head.flags & (KERN_F_RAW | KERN_F_PROBED))) {
-		*ret = &call->head;
-		return 1;
+		return &call->head;
 	}
 	if (call->head.flags & KERN_F_PROBED)
-		return 0;
+		return NULL;
 	copy = event_begin(&e->record, EVENT_CALL);
 	if (!copy) {
 		e->stats.state_errors++;
-		return 0;
+		return NULL;
 	}
 	*copy = *call;
 	copy->head.flags &= (uint16_t)~KERN_F_RAW;
@@ -249,28 +248,29 @@ static int cook_call(struct engine_bpf *e, const struct event_call *call, const 
 		note(e, call);
 	if (head && (marks & NR_MOUNTS))
 		look_for_mounts(e, call);
-	return 1;
+	return NULL;
 }
 
-static void cook_fork(struct engine_bpf *e, const struct event_fork *fork)
+static const struct event_head *cook_fork(struct engine_bpf *e, const struct event_fork *fork)
 {
 	struct follow *parent = follow_find(e, fork->head.tid), *child;
 	uint64_t ino = parent ? parent->mounts_ino : 0;
+	struct event_fork *copy;
 
 	if (!fork->followed)
-		return;
+		return &fork->head;
 	child = follow_add(e, fork->child_tid, fork->child_pid, fork->head.tid);
 	if (child)
 		child->mounts_ino = ino;
-	/* Told behind the fork: the model has to know the child first. */
-	if (child && (fork->clone_flags & CLONE_NEWNS)) {
-		struct event_fork *copy = event_begin(&e->record, EVENT_FORK);
-
-		if (copy)
-			*copy = *fork;
-		(void)bpf_emit(e);
-		cook_mounts(e, child);
-	}
+	if (!child || !(fork->clone_flags & CLONE_NEWNS))
+		return &fork->head;
+	/* The model has to know the child before its mounts. */
+	copy = event_begin(&e->record, EVENT_FORK);
+	if (copy)
+		*copy = *fork;
+	(void)bpf_emit(e);
+	cook_mounts(e, child);
+	return NULL;
 }
 
 static void cook_exit(struct engine_bpf *e, const struct kern_exit *raw)
@@ -292,25 +292,24 @@ static void cook_exit(struct engine_bpf *e, const struct kern_exit *raw)
 	follow_remove(e, raw->head.tid);
 }
 
-int cook(struct engine_bpf *e, const struct event_head *raw, const struct event_head **ret)
+const struct event_head *cook(struct engine_bpf *e, const struct event_head *raw)
 {
 	switch (raw->type) {
 	case EVENT_CALL:
-		return cook_call(e, (const struct event_call *)(const void *)raw, ret);
+		return cook_call(e, (const struct event_call *)(const void *)raw);
 	case EVENT_FORK:
-		cook_fork(e, (const struct event_fork *)(const void *)raw);
-		*ret = raw;
-		return 1;
+		return cook_fork(e, (const struct event_fork *)(const void *)raw);
 	case KERN_RECORD_ENV:
 		exec_environment(e, (const struct kern_env *)(const void *)raw);
-		return 0;
+		break;
 	case KERN_RECORD_EXEC:
 		exec_tell(e, (const struct kern_exec *)(const void *)raw);
-		return 1;
+		break;
 	case KERN_RECORD_EXIT:
 		cook_exit(e, (const struct kern_exit *)(const void *)raw);
-		return 1;
+		break;
 	default:
-		return 0;
+		break;
 	}
+	return NULL;
 }

@@ -550,6 +550,24 @@ static __always_inline uint32_t plan_number(uint32_t arch, int32_t nr)
 	return arch == ARCH_NATIVE && nr >= 0 && nr < KERN_NRS ? (uint32_t)nr : KERN_NRS;
 }
 
+/* Told before the call that it belongs to. */
+__noinline int tell_queued(struct kern_task *task, uint64_t waited)
+{
+	struct kern_books *book = my_books();
+	struct event_queued queued = { .ns = waited };
+
+	if (!task || !book || waited == 0)
+		return 0;
+	queued.head.bytes = sizeof queued;
+	queued.head.type = EVENT_QUEUED;
+	queued.head.pid = task->call.head.pid;
+	queued.head.tid = task->call.head.tid;
+	queued.head.time_ns = task->exit_ns;
+	/* It only makes an estimate better: no loss when there is no room. */
+	(void)put(&queued, sizeof queued, settings.call_limit);
+	return 0;
+}
+
 __noinline int count_gap(struct kern_task *task, uint64_t now)
 {
 	uint64_t gap, delay, waited;
@@ -561,7 +579,10 @@ __noinline int count_gap(struct kern_task *task, uint64_t now)
 		delay = delay_of((uint64_t)bpf_get_current_task());
 		waited = delay - task->delay_ns;
 		task->delay_ns = delay;
-		gap -= waited < gap ? waited : gap;
+		if (waited > gap)
+			waited = gap;
+		gap -= waited;
+		(void)tell_queued(task, waited);
 	}
 	task->user_ns += gap;
 	if (task->flags & KERN_TASK_LATE)
@@ -834,23 +855,31 @@ static __always_inline void bump_ended(struct kern_books *book, uint32_t arch, i
 		book->ended[place][outcome]++;
 }
 
-/* Has it slept in a long call, or been thrown out for most of it?  As the
- * counters were when we looked last: short stretches hide little. */
-__noinline int was_away(struct kern_task *task, uint64_t spent)
+/*
+ * A long call: what it waited for a CPU is not its own, and it may have slept.
+ * Both as the counters were when we looked last; short stretches hide little.
+ * The interval still ends where it ended: calls of several tasks are ordered
+ * by that.
+ */
+__noinline uint64_t look_at_long(struct kern_task *task, uint64_t spent)
 {
 	uint64_t current = bpf_get_current_task(), sleeps = 0, delay, waited;
-	int away;
 
 	if (!task)
-		return 0;
+		return spent;
 	if (at.task_nvcsw != KERN_NO_FIELD)
 		sleeps = kernel_u64(current, at.task_nvcsw);
+	if (sleeps != task->sleeps)
+		task->call.head.flags |= EVENT_F_SLEPT;
+	task->sleeps = sleeps;
 	delay = delay_of(current);
 	waited = delay - task->delay_ns;
-	away = sleeps != task->sleeps || waited > spent / 2;
-	task->sleeps = sleeps;
 	task->delay_ns = delay;
-	return away;
+	if (waited > spent)
+		waited = spent;
+	task->call.head.time_ns += waited;
+	(void)tell_queued(task, waited);
+	return spent - waited;
 }
 
 /* The call is known from the registers alone. */
@@ -908,10 +937,8 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	number = plan_number(task->call.arch, task->call.nr);
 	task->call.ret = ret;
 	spent = now - task->call.head.time_ns;
-	if (spent > LONG_NS) {
-		if (was_away(task, spent))
-			task->call.head.flags |= EVENT_F_OFF_CPU;
-	}
+	if (spent > LONG_NS)
+		spent = look_at_long(task, spent);
 	task->call.duration_ns = spent > live.floor_ns ? spent - live.floor_ns : 0;
 	if ((flags & KERN_TASK_STARTING) && number < KERN_NRS && (plan_of(number)->flags & KERN_PROBED))
 		task->call.head.flags |= KERN_F_PROBED;

@@ -84,21 +84,33 @@ static char **make_shell_argv(const struct engine_spec *spec)
 	return argv;
 }
 
-/* What the command will have at its begin, but for what closes on exec. */
-static void keep_fds(struct engine_bpf *e, pid_t pid)
+/* What the command will have at its begin: ours of now, before we open any,
+ * but for what closes on exec. */
+void launch_keep_fds(struct engine_bpf *e)
 {
 	struct teller teller = bpf_teller(e);
-	size_t begin = e->out.bytes, at = begin;
+	size_t at = 0;
 
-	tell_fds(&teller, pid, pid);
+	tell_fds(&teller, getpid(), getpid());
 	while (at < e->out.bytes) {
 		const struct event_fd *fd = (const struct event_fd *)(const void *)(e->out.data + at);
 
+		/* The folder that is being read shows itself too. */
 		if (!(fd->flags & O_CLOEXEC) && buf_add(&e->fds, fd, fd->head.bytes) != 0)
 			e->stats.state_errors++;
 		at += fd->head.bytes;
 	}
-	e->out.bytes = begin;
+	buf_clear(&e->out);
+}
+
+static void own_fds(struct engine_bpf *e, pid_t pid)
+{
+	for (size_t at = 0; at < e->fds.bytes;) {
+		struct event_fd *fd = (struct event_fd *)(void *)(e->fds.data + at);
+
+		fd->head.pid = fd->head.tid = (uint32_t)pid;
+		at += fd->head.bytes;
+	}
 }
 
 /* Somebody killed it before it began: its end is the command's. */
@@ -131,7 +143,7 @@ static int hold(struct engine_bpf *e, const struct pipes *pipes, pid_t pid, stru
 	if (r == -ESRCH)
 		return died(e, pid, err);
 	if (r < 0)
-		return error_errno(err, -r, "starting the command under the bpf engine");
+		return error_set(err, ENOTSUP, "cannot follow the command with the bpf engine: %s", strerror(-r));
 	write_all(pipes->go[1], "", 1);
 	task = follow_add(e, (uint32_t)pid, (uint32_t)pid, 0);
 	if (!task)
@@ -141,7 +153,7 @@ static int hold(struct engine_bpf *e, const struct pipes *pipes, pid_t pid, stru
 	cook_mounts(e, task);
 	tell_ids(&teller, pid, pid);
 	tell_limits(&teller, pid, pid);
-	keep_fds(e, pid);
+	own_fds(e, pid);
 	if (read_all(pipes->ready[0], &byte, 1) != 1)
 		return died(e, pid, err);
 	return calibrate_take(e, err);

@@ -235,8 +235,9 @@ void load_close(struct loaded *loaded)
 	*loaded = (struct loaded){ .ring = { .fd = -1 } };
 }
 
-/* A thread that is no leader has had a pidfd since 6.9 only; before, it is
- * put on the list of those who will show themselves. */
+/* A thread that is no leader has had a pidfd since 6.9 only, and a seccomp
+ * profile may forbid them all: then it is put on the list of those who will
+ * show themselves. */
 static int arm_awaited(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags)
 {
 	struct kern_awaited value = { .pid = (uint32_t)pid, .flags = flags };
@@ -255,7 +256,7 @@ int load_arm(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags)
 	int r;
 
 	if (fd < 0) {
-		r = errno == EINVAL && tid != pid ? arm_awaited(loaded, tid, pid, flags) : -errno;
+		r = errno == ESRCH ? -ESRCH : arm_awaited(loaded, tid, pid, flags);
 	} else {
 		value.call.head.type = EVENT_CALL;
 		value.call.head.tid = (uint32_t)tid;
@@ -266,6 +267,11 @@ int load_arm(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags)
 	if (r == 0)
 		(void)__atomic_fetch_add(&loaded->live->tasks, 1, __ATOMIC_SEQ_CST);
 	return r;
+}
+
+int load_lost_fd(const struct loaded *loaded)
+{
+	return bpf_map__fd(loaded->skel->maps.lost);
 }
 
 uint64_t load_misses(const struct loaded *loaded)

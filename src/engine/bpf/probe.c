@@ -50,7 +50,7 @@ void refusal_bpf(int code, char *ret_why, size_t why_room, char *ret_fix, size_t
 		(void)snprintf(ret_fix, fix_room, "%s", CONTAINERS);
 	} else if (code == EPERM) {
 		(void)snprintf(ret_why, why_room,
-			       "bpf(2) is refused to root as well: a seccomp profile or lockdown forbids it");
+			       "bpf(2) is refused to root as well: a user namespace, a seccomp profile or lockdown");
 		(void)snprintf(ret_fix, fix_room,
 			       "cat /sys/kernel/security/lockdown; Docker: --security-opt seccomp=unconfined");
 	} else if (code == ENOSYS) {

@@ -74,7 +74,7 @@ static void every_type_can_be_built(void **state)
 	struct buf buf = BUF_INIT;
 
 	(void)state;
-	for (int type = EVENT_CALL; type <= EVENT_CLOCK; type++) {
+	for (int type = EVENT_CALL; type <= EVENT_QUEUED; type++) {
 		struct event_head *head = event_begin(&buf, (enum event_type)type);
 
 		assert_non_null(head);
@@ -88,7 +88,7 @@ static void every_type_can_be_built(void **state)
 		assert_null(event_item_next(head, NULL));
 	}
 	assert_int_equal(event_fixed_bytes(0), 0);
-	assert_int_equal(event_fixed_bytes(EVENT_CLOCK + 1), 0);
+	assert_int_equal(event_fixed_bytes(EVENT_QUEUED + 1), 0);
 	assert_int_equal(event_fixed_bytes(UINT16_MAX), 0);
 	assert_null(event_begin(&buf, (enum event_type)99));
 	assert_null(event_end(&buf));
