@@ -8,13 +8,25 @@
 
 #include "engine/script/script.h"
 
+static int more_flags(struct scan *scan, void *data)
+{
+	uint64_t *flags = data, more;
+	int r = scan_number(scan, &more);
+
+	*flags |= r == 0 ? more : 0;
+	return r;
+}
+
 /* fork PARENT CHILD [FLAGS] [unfollowed] */
 int script_fork_line(struct scan *scan, uint64_t flags)
 {
+	static const struct script_field fields[] = {
+		SCRIPT_SET("unfollowed", 0, struct event_fork, followed),
+		SCRIPT_END,
+	};
 	struct script *script = scan->script;
 	struct event_fork fixed;
 	uint32_t parent, child = 0;
-	uint64_t more;
 	void *begun;
 	int r = script_scan_id(scan, &parent);
 
@@ -30,16 +42,9 @@ int script_fork_line(struct scan *scan, uint64_t flags)
 	fixed.child_tid = child;
 	fixed.child_pid = flags & CLONE_THREAD ? fixed.head.pid : child;
 	fixed.followed = 1;
-	while (!scan_done(scan)) {
-		if (scan_literal(scan, "unfollowed")) {
-			fixed.followed = 0;
-			continue;
-		}
-		r = scan_number(scan, &more);
-		if (r < 0)
-			return r;
-		fixed.clone_flags |= more;
-	}
+	r = script_fields(scan, fields, &fixed, more_flags, &fixed.clone_flags);
+	if (r < 0)
+		return r;
 	memcpy(script_record(script)->data, &fixed, sizeof(fixed));
 	script->stats.children++;
 	if (fixed.followed)
@@ -51,9 +56,20 @@ int script_fork_line(struct scan *scan, uint64_t flags)
 	return script_end(scan);
 }
 
+static int exec_variable(struct scan *scan, void *data)
+{
+	return script_env_variable(scan, data);
+}
+
 /* exec PID PATH ["ARGUMENTS"] [from=TID] [base=HEX] [secure] [NAME=VALUE]… */
 int script_exec_line(struct scan *scan)
 {
+	static const struct script_field fields[] = {
+		SCRIPT_FIELD("from=", ID, struct event_exec, former_tid),
+		SCRIPT_FIELD("base=", HEX, struct event_exec, base),
+		SCRIPT_SET("secure", 1, struct event_exec, secure),
+		SCRIPT_END,
+	};
 	struct event_exec fixed;
 	struct buf env = BUF_INIT;
 	uint32_t tid;
@@ -72,16 +88,8 @@ int script_exec_line(struct scan *scan)
 	scan_blanks(scan);
 	if (r == 0 && scan->at < scan->end && *scan->at == '"')
 		r = script_text_item(scan, SYS_ITEM_ARGV, true);
-	while (r == 0 && !scan_done(scan)) {
-		if (scan_literal(scan, "from="))
-			r = script_scan_id(scan, &fixed.former_tid);
-		else if (scan_literal(scan, "base="))
-			r = scan_hex(scan, &fixed.base);
-		else if (scan_literal(scan, "secure"))
-			fixed.secure = 1;
-		else
-			r = script_env_variable(scan, &env);
-	}
+	if (r == 0)
+		r = script_fields(scan, fields, &fixed, exec_variable, &env);
 	if (r == 0)
 		r = script_env_item(scan, &env);
 	buf_done(&env);
@@ -94,6 +102,12 @@ int script_exec_line(struct scan *scan)
 /* exit TID STATUS|SIGNAL|let-go|lost|replaced [run=TIME] [user=TIME] [gaps=N] */
 int script_exit_line(struct scan *scan)
 {
+	static const struct script_field fields[] = {
+		SCRIPT_FIELD("run=", TIME, struct event_exit, run_ns),
+		SCRIPT_FIELD("user=", TIME, struct event_exit, user_ns),
+		SCRIPT_FIELD("gaps=", NUMBER, struct event_exit, user_gaps),
+		SCRIPT_END,
+	};
 	struct script *script = scan->script;
 	struct event_exit fixed;
 	uint64_t number;
@@ -120,16 +134,8 @@ int script_exit_line(struct scan *scan)
 		r = scan_number(scan, &number);
 		fixed.status = (uint32_t)number;
 	}
-	while (r == 0 && !scan_done(scan)) {
-		if (scan_literal(scan, "run="))
-			r = scan_time(scan, &fixed.run_ns);
-		else if (scan_literal(scan, "user="))
-			r = scan_time(scan, &fixed.user_ns);
-		else if (scan_literal(scan, "gaps="))
-			r = scan_number(scan, &fixed.user_gaps);
-		else
-			r = scan_fail(scan, "run=, user= or gaps=");
-	}
+	if (r == 0)
+		r = script_fields(scan, fields, &fixed, NULL, NULL);
 	if (r < 0)
 		return r;
 	memcpy(script_record(script)->data, &fixed, sizeof(fixed));
@@ -144,38 +150,25 @@ int script_exit_line(struct scan *scan)
 /* clock TID [at=enter|return|other] [run=TIME] [queue=TIME] [turns=N] [wall=TIME] [stops=N] [late=TIME] */
 int script_clock_line(struct scan *scan)
 {
-	static const char *const ats[] = {
-		[EVENT_CLOCK_ENTER] = "enter", [EVENT_CLOCK_RETURN] = "return", [EVENT_CLOCK_OTHER] = "other"
+	static const struct script_field fields[] = {
+		SCRIPT_SET("at=enter", EVENT_CLOCK_ENTER, struct event_clock, at),
+		SCRIPT_SET("at=return", EVENT_CLOCK_RETURN, struct event_clock, at),
+		SCRIPT_SET("at=other", EVENT_CLOCK_OTHER, struct event_clock, at),
+		SCRIPT_FIELD("run=", TIME, struct event_clock, run_ns),
+		SCRIPT_FIELD("queue=", TIME, struct event_clock, queue_ns),
+		SCRIPT_FIELD("turns=", NUMBER, struct event_clock, turns),
+		SCRIPT_FIELD("wall=", TIME, struct event_clock, wall_ns),
+		SCRIPT_FIELD("stops=", NUMBER, struct event_clock, stops),
+		SCRIPT_FIELD("late=", TIME, struct event_clock, late_ns),
+		SCRIPT_END,
 	};
 	struct event_clock *event;
 	struct event_clock values = { .at = EVENT_CLOCK_OTHER };
 	uint32_t tid;
 	int r = script_scan_id(scan, &tid);
 
-	while (r == 0 && !scan_done(scan)) {
-		if (scan_literal(scan, "at=")) {
-			uint32_t at = 0;
-
-			while (at < 3 && !scan_literal(scan, ats[at]))
-				at++;
-			values.at = at;
-			r = at < 3 ? 0 : scan_fail(scan, "enter, return or other");
-		} else if (scan_literal(scan, "run=")) {
-			r = scan_time(scan, &values.run_ns);
-		} else if (scan_literal(scan, "queue=")) {
-			r = scan_time(scan, &values.queue_ns);
-		} else if (scan_literal(scan, "turns=")) {
-			r = scan_number(scan, &values.turns);
-		} else if (scan_literal(scan, "wall=")) {
-			r = scan_time(scan, &values.wall_ns);
-		} else if (scan_literal(scan, "stops=")) {
-			r = scan_number(scan, &values.stops);
-		} else if (scan_literal(scan, "late=")) {
-			r = scan_time(scan, &values.late_ns);
-		} else {
-			r = scan_fail(scan, "at=, run=, queue=, turns=, wall=, stops= or late=");
-		}
-	}
+	if (r == 0)
+		r = script_fields(scan, fields, &values, NULL, NULL);
 	if (r < 0)
 		return r;
 	event = script_begin(scan, EVENT_CLOCK, tid);

@@ -38,35 +38,38 @@ static size_t parent_of(const struct script *script, const char *point)
 	return best;
 }
 
+struct mount_values {
+	uint64_t ns;
+	uint32_t pid;
+};
+
 /* mount DEV POINT TYPE SOURCE [pid=N] [ns=N] */
 int script_mount_line(struct scan *scan)
 {
+	static const struct script_field fields[] = {
+		SCRIPT_FIELD("pid=", ID, struct mount_values, pid),
+		SCRIPT_FIELD("ns=", NUMBER, struct mount_values, ns),
+		SCRIPT_END,
+	};
 	struct script *script = scan->script;
 	struct buf text[3] = { BUF_INIT, BUF_INIT, BUF_INIT };
+	struct mount_values values = { 0 };
 	uint64_t dev = 0;
-	uint64_t ns = 0;
-	uint32_t pid = 0;
 	int r = scan_device(scan, &dev);
 
 	for (unsigned i = 0; r == 0 && i < 3; i++) {
 		scan_blanks(scan);
 		r = scan_text(scan, &text[i], false);
 	}
-	while (r == 0 && !scan_done(scan)) {
-		if (scan_literal(scan, "pid="))
-			r = script_scan_id(scan, &pid);
-		else if (scan_literal(scan, "ns="))
-			r = scan_number(scan, &ns);
-		else
-			r = scan_fail(scan, "pid= or ns=");
-	}
-	if (r == 0 && script->mounts.bytes > 0 && (pid != script->mounts_pid || ns != script->mounts_ns))
+	if (r == 0)
+		r = script_fields(scan, fields, &values, NULL, NULL);
+	if (r == 0 && script->mounts.bytes > 0 && (values.pid != script->mounts_pid || values.ns != script->mounts_ns))
 		r = state_mounts_end(script);
 	if (r == 0) {
 		const char *point = buf_text(&text[0]);
 
-		script->mounts_pid = pid;
-		script->mounts_ns = ns;
+		script->mounts_pid = values.pid;
+		script->mounts_ns = values.ns;
 		(void)buf_printf(&script->mounts, "%zu %zu %u:%u / ", script->points.used + 1, parent_of(script, point),
 				 major(dev), minor(dev));
 		(void)put_escaped(&script->mounts, point, text[0].bytes);

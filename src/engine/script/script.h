@@ -100,6 +100,45 @@ int script_text_item(struct scan *scan, enum sys_item item, bool split);
 int script_env_variable(struct scan *scan, struct buf *env);
 int script_env_item(struct scan *scan, const struct buf *env);
 
+/* fields.c */
+enum script_shape {
+	SCRIPT_NUMBER,
+	SCRIPT_ID, /* of a task or user */
+	SCRIPT_TIME,
+	SCRIPT_HEX,
+	SCRIPT_DEVICE,
+	SCRIPT_WORD, /* no value behind it: sets `value` */
+	SCRIPT_BUF, /* text, into a struct buf */
+	SCRIPT_ITEM, /* text, an item of the record begun: `value` */
+	SCRIPT_ITEM_SPLIT, /* the same of several words */
+};
+struct script_field {
+	const char *key; /* "ino=", or a word */
+	enum script_shape shape;
+	uint32_t value;
+	size_t offset, bytes; /* of the member */
+};
+#define SCRIPT_FIELD(key, shape, type, member) \
+	{ \
+		(key), SCRIPT_##shape, 0, offsetof(type, member), sizeof(((type *)0)->member) \
+	}
+#define SCRIPT_SET(key, number, type, member) \
+	{ \
+		(key), SCRIPT_WORD, (number), offsetof(type, member), sizeof(((type *)0)->member) \
+	}
+#define SCRIPT_TEXT(key, shape, item) \
+	{ \
+		(key), SCRIPT_##shape, (item), 0, 0 \
+	}
+#define SCRIPT_END \
+	{ \
+		NULL, SCRIPT_WORD, 0, 0, 0 \
+	}
+typedef int script_other(struct scan *scan, void *data);
+/* What is left of the line, into `values`.  What is no key is for `other`, or
+ * fails with the keys that there are. */
+int script_fields(struct scan *scan, const struct script_field *fields, void *values, script_other *other, void *data);
+
 /* life.c */
 int script_fork_line(struct scan *scan, uint64_t flags);
 int script_exec_line(struct scan *scan);

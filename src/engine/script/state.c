@@ -102,64 +102,71 @@ static int dirs_record(struct scan *scan, uint32_t tid, const struct buf *cwd, c
 	return script_end(scan);
 }
 
-/* task TID [pid=N] [ppid=N] [launched] [exe=PATH] [argv="…"] [comm=TEXT]; and dirs TID.
- * Both take cwd=PATH, root=PATH and umask=N. */
-static int task_line(struct scan *scan, bool task)
-{
+struct task_values {
 	struct event_task fixed;
-	struct buf cwd = BUF_INIT, root = BUF_INIT;
-	uint64_t mask = UINT32_MAX;
+	struct buf cwd, root;
+	uint64_t mask;
+};
+
+#define DIRS_FIELDS \
+	SCRIPT_FIELD("cwd=", BUF, struct task_values, cwd), SCRIPT_FIELD("root=", BUF, struct task_values, root), \
+		SCRIPT_FIELD("umask=", NUMBER, struct task_values, mask), SCRIPT_END
+
+/* dirs TID [cwd=PATH] [root=PATH] [umask=N] */
+static int dirs_line(struct scan *scan)
+{
+	static const struct script_field fields[] = { DIRS_FIELDS };
+	struct task_values values = { .cwd = BUF_INIT, .root = BUF_INIT, .mask = UINT32_MAX };
 	uint32_t tid;
-	void *begun = NULL;
+	int r = script_scan_id(scan, &tid);
+
+	if (r == 0)
+		r = script_fields(scan, fields, &values, NULL, NULL);
+	if (r == 0)
+		r = dirs_record(scan, tid, &values.cwd, &values.root, values.mask);
+	buf_done(&values.cwd);
+	buf_done(&values.root);
+	return r;
+}
+
+/* task TID [pid=N] [ppid=N] [launched] [exe=PATH] [argv="…"] [comm=TEXT], and what dirs takes */
+static int task_line(struct scan *scan)
+{
+	static const struct script_field fields[] = {
+		SCRIPT_FIELD("pid=", ID, struct task_values, fixed.head.pid),
+		SCRIPT_FIELD("ppid=", ID, struct task_values, fixed.ppid),
+		SCRIPT_TEXT("exe=", ITEM, SYS_ITEM_EXE),
+		SCRIPT_TEXT("argv=", ITEM_SPLIT, SYS_ITEM_ARGV),
+		SCRIPT_TEXT("comm=", ITEM, SYS_ITEM_COMM),
+		SCRIPT_SET("launched", 0, struct task_values, fixed.attached),
+		DIRS_FIELDS,
+	};
+	struct task_values values = { .cwd = BUF_INIT, .root = BUF_INIT, .mask = UINT32_MAX };
+	struct script *script = scan->script;
+	uint32_t tid;
+	void *begun;
 	int r = script_scan_id(scan, &tid);
 
 	if (r < 0)
 		return r;
-	if (task) {
-		if (script_set_pid(scan->script, tid, script_pid(scan->script, tid)) < 0)
-			return script_no_memory(scan);
-		begun = script_begin(scan, EVENT_TASK, tid);
-		if (!begun)
-			return script_no_memory(scan);
-		memcpy(&fixed, begun, sizeof(fixed));
-		fixed.attached = 1;
+	begun = script_set_pid(script, tid, script_pid(script, tid)) < 0 ? NULL : script_begin(scan, EVENT_TASK, tid);
+	if (!begun)
+		return script_no_memory(scan);
+	memcpy(&values.fixed, begun, sizeof(values.fixed));
+	values.fixed.attached = 1;
+	r = script_fields(scan, fields, &values, NULL, NULL);
+	if (r == 0 && script_set_pid(script, tid, values.fixed.head.pid) < 0)
+		r = script_no_memory(scan);
+	if (r == 0) {
+		if (!script->first_pid)
+			script->first_pid = values.fixed.head.pid;
+		memcpy(script_record(script)->data, &values.fixed, sizeof(values.fixed));
+		r = script_end(scan);
 	}
-	while (r == 0 && !scan_done(scan)) {
-		if (scan_literal(scan, "cwd="))
-			r = scan_text(scan, &cwd, false);
-		else if (scan_literal(scan, "root="))
-			r = scan_text(scan, &root, false);
-		else if (scan_literal(scan, "umask="))
-			r = scan_number(scan, &mask);
-		else if (task && scan_literal(scan, "pid="))
-			r = script_scan_id(scan, &fixed.head.pid);
-		else if (task && scan_literal(scan, "ppid="))
-			r = script_scan_id(scan, &fixed.ppid);
-		else if (task && scan_literal(scan, "exe="))
-			r = script_text_item(scan, SYS_ITEM_EXE, false);
-		else if (task && scan_literal(scan, "argv="))
-			r = script_text_item(scan, SYS_ITEM_ARGV, true);
-		else if (task && scan_literal(scan, "comm="))
-			r = script_text_item(scan, SYS_ITEM_COMM, false);
-		else if (task && scan_literal(scan, "launched"))
-			fixed.attached = 0;
-		else
-			r = scan_fail(scan, task ? "pid=, ppid=, exe=, argv=, comm=, launched, cwd=, root= or umask="
-						 : "cwd=, root= or umask=");
-	}
-	if (r == 0 && task) {
-		if (script_set_pid(scan->script, tid, fixed.head.pid) < 0)
-			r = script_no_memory(scan);
-		if (!scan->script->first_pid)
-			scan->script->first_pid = fixed.head.pid;
-		memcpy(script_record(scan->script)->data, &fixed, sizeof(fixed));
-		if (r == 0)
-			r = script_end(scan);
-	}
-	if (r == 0 && (!task || cwd.bytes > 0 || root.bytes > 0 || mask != UINT32_MAX))
-		r = dirs_record(scan, tid, &cwd, &root, mask);
-	buf_done(&cwd);
-	buf_done(&root);
+	if (r == 0 && (values.cwd.bytes > 0 || values.root.bytes > 0 || values.mask != UINT32_MAX))
+		r = dirs_record(scan, tid, &values.cwd, &values.root, values.mask);
+	buf_done(&values.cwd);
+	buf_done(&values.root);
 	return r;
 }
 
@@ -185,11 +192,24 @@ static int env_line(struct scan *scan)
 	return r < 0 ? r : script_end(scan);
 }
 
+static int fd_path(struct scan *scan, void *data)
+{
+	(void)data;
+	return script_text_item(scan, SYS_ITEM_PATH, false);
+}
+
 /* fd TID N [PATH] [mode=N] [dev=M:N] [ino=N] [flags=N] [offset=N] */
 static int fd_line(struct scan *scan)
 {
+	static const struct script_field fields[] = {
+		SCRIPT_FIELD("mode=", NUMBER, struct event_fd, mode),
+		SCRIPT_FIELD("dev=", DEVICE, struct event_fd, dev),
+		SCRIPT_FIELD("ino=", NUMBER, struct event_fd, ino),
+		SCRIPT_FIELD("flags=", NUMBER, struct event_fd, flags),
+		SCRIPT_FIELD("offset=", NUMBER, struct event_fd, offset),
+		SCRIPT_END,
+	};
 	struct event_fd fixed;
-	uint64_t number;
 	uint32_t tid;
 	void *begun;
 	int r = script_scan_id(scan, &tid);
@@ -203,24 +223,8 @@ static int fd_line(struct scan *scan)
 	fixed.offset = -1;
 	r = script_scan_id(scan, &tid);
 	fixed.fd = (int32_t)tid;
-	while (r == 0 && !scan_done(scan)) {
-		if (scan_literal(scan, "mode=")) {
-			r = scan_number(scan, &number);
-			fixed.mode = (uint32_t)number;
-		} else if (scan_literal(scan, "dev=")) {
-			r = scan_device(scan, &fixed.dev);
-		} else if (scan_literal(scan, "ino=")) {
-			r = scan_number(scan, &fixed.ino);
-		} else if (scan_literal(scan, "flags=")) {
-			r = scan_number(scan, &number);
-			fixed.flags = (uint32_t)number;
-		} else if (scan_literal(scan, "offset=")) {
-			r = scan_number(scan, &number);
-			fixed.offset = (int64_t)number;
-		} else {
-			r = script_text_item(scan, SYS_ITEM_PATH, false);
-		}
-	}
+	if (r == 0)
+		r = script_fields(scan, fields, &fixed, fd_path, NULL);
 	if (r < 0)
 		return r;
 	memcpy(script_record(scan->script)->data, &fixed, sizeof(fixed));
@@ -267,64 +271,81 @@ static int map_line(struct scan *scan)
 	return scan_done(scan) ? script_end(scan) : scan_fail(scan, "nothing more");
 }
 
+static int ids_all(struct scan *scan, void *data)
+{
+	struct event_ids *ids = data;
+	bool user = scan_literal(scan, "uid=");
+	uint32_t id;
+	int r;
+
+	if (!user && !scan_literal(scan, "gid="))
+		return scan_fail(scan, "uid=, gid=, ruid=, euid=, …");
+	r = script_scan_id(scan, &id);
+	if (r == 0 && user)
+		ids->ruid = ids->euid = ids->suid = ids->fsuid = id;
+	else if (r == 0)
+		ids->rgid = ids->egid = ids->sgid = ids->fsgid = id;
+	return r;
+}
+
 /* ids TID uid=N gid=N, or each of ruid= euid= suid= fsuid= rgid= egid= sgid= fsgid= */
 static int ids_line(struct scan *scan)
 {
-	static const char *const names[] = { "ruid=", "euid=", "suid=", "fsuid=", "rgid=", "egid=", "sgid=", "fsgid=" };
-	struct event_ids *event;
-	uint32_t ids[8] = { 0 };
+	static const struct script_field fields[] = {
+		SCRIPT_FIELD("ruid=", ID, struct event_ids, ruid),
+		SCRIPT_FIELD("euid=", ID, struct event_ids, euid),
+		SCRIPT_FIELD("suid=", ID, struct event_ids, suid),
+		SCRIPT_FIELD("fsuid=", ID, struct event_ids, fsuid),
+		SCRIPT_FIELD("rgid=", ID, struct event_ids, rgid),
+		SCRIPT_FIELD("egid=", ID, struct event_ids, egid),
+		SCRIPT_FIELD("sgid=", ID, struct event_ids, sgid),
+		SCRIPT_FIELD("fsgid=", ID, struct event_ids, fsgid),
+		SCRIPT_END,
+	};
+	struct event_ids *event, values = { 0 };
 	uint32_t tid;
-	uint32_t id;
 	int r = script_scan_id(scan, &tid);
 
-	while (r == 0 && !scan_done(scan)) {
-		unsigned i;
-
-		if (scan_literal(scan, "uid=") || scan_literal(scan, "gid=")) {
-			i = scan->at[-4] == 'g' ? 4 : 0;
-			r = script_scan_id(scan, &id);
-			for (unsigned end = i + 4; r == 0 && i < end; i++)
-				ids[i] = id;
-			continue;
-		}
-		for (i = 0; i < 8 && !scan_literal(scan, names[i]); i++)
-			;
-		if (i == 8)
-			return scan_fail(scan, "uid=, gid=, ruid=, euid=, …");
-		r = script_scan_id(scan, &ids[i]);
-	}
+	if (r == 0)
+		r = script_fields(scan, fields, &values, ids_all, &values);
 	if (r < 0)
 		return r;
 	event = script_begin(scan, EVENT_IDS, tid);
 	if (!event)
 		return script_no_memory(scan);
-	memcpy((char *)event + offsetof(struct event_ids, ruid), ids, sizeof(ids));
+	values.head = event->head;
+	*event = values;
 	return script_end(scan);
+}
+
+static int limits_nofile(struct scan *scan, void *data)
+{
+	struct event_limits *values = data;
+	int r;
+
+	if (!scan_literal(scan, "nofile="))
+		return scan_fail(scan, "nofile=, stack= or mask=");
+	r = scan_number(scan, &values->nofile_soft);
+	if (r == 0 && !scan_char(scan, ':'))
+		r = scan_fail(scan, "':' and the hard limit");
+	return r < 0 ? r : scan_number(scan, &values->nofile_hard);
 }
 
 /* limits TID [nofile=SOFT:HARD] [stack=N] [mask=N] */
 static int limits_line(struct scan *scan)
 {
+	static const struct script_field fields[] = {
+		SCRIPT_FIELD("stack=", NUMBER, struct event_limits, stack_soft),
+		SCRIPT_FIELD("mask=", NUMBER, struct event_limits, sigmask),
+		SCRIPT_END,
+	};
 	struct event_limits *event;
 	struct event_limits values = { 0 };
 	uint32_t tid;
 	int r = script_scan_id(scan, &tid);
 
-	while (r == 0 && !scan_done(scan)) {
-		if (scan_literal(scan, "nofile=")) {
-			r = scan_number(scan, &values.nofile_soft);
-			if (r == 0 && !scan_char(scan, ':'))
-				r = scan_fail(scan, "':' and the hard limit");
-			if (r == 0)
-				r = scan_number(scan, &values.nofile_hard);
-		} else if (scan_literal(scan, "stack=")) {
-			r = scan_number(scan, &values.stack_soft);
-		} else if (scan_literal(scan, "mask=")) {
-			r = scan_number(scan, &values.sigmask);
-		} else {
-			r = scan_fail(scan, "nofile=, stack= or mask=");
-		}
-	}
+	if (r == 0)
+		r = script_fields(scan, fields, &values, limits_nofile, &values);
 	if (r < 0)
 		return r;
 	event = script_begin(scan, EVENT_LIMITS, tid);
@@ -360,9 +381,9 @@ int state_line(struct scan *scan, const char *word, size_t bytes)
 #define IS(name) (bytes == sizeof(name) - 1 && memcmp(word, name, bytes) == 0)
 
 	if (IS("task"))
-		return task_line(scan, true);
+		return task_line(scan);
 	if (IS("dirs"))
-		return task_line(scan, false);
+		return dirs_line(scan);
 	if (IS("env"))
 		return env_line(scan);
 	if (IS("fd"))
