@@ -168,7 +168,8 @@ char *rule_places_place(const struct rule_places *places)
 	struct buf buf = BUF_INIT;
 	char *place;
 
-	if (!places->started)
+	/* Of paths that were not kept nothing is known. */
+	if (!places->started || places->more)
 		return NULL;
 	if (places->first[0] && !places->mixed) {
 		(void)buf_puts(&buf, places->first);

@@ -120,7 +120,7 @@ void rule_places_seal(struct rule_places *places);
 char *rule_places_text(const struct rule_places *places, const char *noun_one, const char *noun_many);
 /* The same, but the path itself when there is but one. */
 char *rule_places_name(const struct rule_places *places, const char *noun_one, const char *noun_many);
-/* As struct finding.place wants it; malloc'ed or NULL. */
+/* As struct finding.place wants it; malloc'ed or NULL, also when paths found no room. */
 char *rule_places_place(const struct rule_places *places);
 
 /* The last part of a path ("ls" of "/usr/bin/ls"); never NULL. */

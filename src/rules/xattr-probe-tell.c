@@ -211,7 +211,7 @@ static void add_where(struct tell *tell)
 	}
 	finding_set(&tell->finding->where, "%s%s", places ? places : "", buf_text(&fs));
 	add_object(tell);
-	tell->finding->place = rule_places_place(&group->places);
+	tell->finding->place = group->nameless ? NULL : rule_places_place(&group->places);
 	free(places);
 	buf_done(&fs);
 }

@@ -184,6 +184,8 @@ static void count_object(struct probe_state *state, struct probe_group *group, c
 		group->places.more = true;
 	} else if (!(before & OBJECT_FAILED) && object->path) {
 		(void)rule_places_add(&group->places, object->path, object->id);
+	} else if (!object->path) {
+		group->nameless = true;
 	}
 }
 

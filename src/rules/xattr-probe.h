@@ -42,6 +42,7 @@ struct probe_group {
 	 * those of them that the program itself has listed. */
 	uint64_t failed_objects, listed_objects;
 	uint64_t beyond; /* failed look-ups on files that were not told apart */
+	bool nameless; /* some were on files whose path is not known */
 	uint32_t dropped; /* names that there was no room for */
 	bool sealed; /* the image is over, or all is */
 };

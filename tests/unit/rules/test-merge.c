@@ -63,6 +63,33 @@ static void equal_ones_become_one(void **state)
 	finding_list_done(&list);
 }
 
+static void place_of(const char *first, const char *second, const char *wanted)
+{
+	struct finding_list list = { 0 };
+
+	finding_set(&make(&list, &one_rule, 1, "x")->place, "%s", first);
+	if (second)
+		finding_set(&make(&list, &one_rule, 2, "x")->place, "%s", second);
+	else
+		(void)make(&list, &one_rule, 2, "x");
+	finding_list_merge(&list);
+	assert_int_equal(list.items.used, 1);
+	assert_string_equal(list.items.at[0].place ? list.items.at[0].place : "none", wanted);
+	finding_list_done(&list);
+}
+
+static void places_are_joined(void **state)
+{
+	(void)state;
+	place_of("/a/b", "/a/b", "/a/b");
+	place_of("/a/b", "/a/c", "/a/");
+	place_of("/a/b/", "/a/b", "/a/");
+	place_of("/a/b/", "/a/b/c", "/a/b/");
+	place_of("/a/b/", "/c/", "/");
+	place_of("/a/b", "c", "none");
+	place_of("/a/b", NULL, "none");
+}
+
 static void different_ones_stay(void **state)
 {
 	struct finding_list list = { 0 };
@@ -95,6 +122,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_ones_become_one),
+		cmocka_unit_test(places_are_joined),
 		cmocka_unit_test(different_ones_stay),
 		cmocka_unit_test(nothing_is_nothing),
 	};

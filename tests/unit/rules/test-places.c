@@ -72,6 +72,37 @@ static void test_foreign_names_are_printable(void **state)
 	assert_places("1 file in /tmp/a\\nb\\33[31m", NULL, "/tmp/a\nb\33[31m/f");
 }
 
+#define assert_place(expected, ...) \
+	do { \
+		static const char *const paths_[] = { __VA_ARGS__ }; \
+		struct rule_places places_; \
+		char *place_; \
+		assert_int_equal(rule_places_init(&places_, 3), 0); \
+		for (size_t i_ = 0; i_ < sizeof paths_ / sizeof *paths_; i_++) \
+			add(&places_, paths_[i_]); \
+		place_ = rule_places_place(&places_); \
+		assert_string_equal(place_ ? place_ : "none", expected); \
+		free(place_); \
+		rule_places_done(&places_); \
+	} while (0)
+
+/* What a suppression's path is compared with: it must hold for all of them. */
+static void test_place_of_all(void **state)
+{
+	(void)state;
+	assert_place("/tmp/a", "/tmp/a");
+	assert_place("/tmp/a", "/tmp/a", "/tmp/a");
+	assert_place("/tmp/", "/tmp/a", "/tmp/b");
+	assert_place("/tmp/d/", "/tmp/d", "/tmp/d/a");
+	assert_place("/tmp/", "/tmp/d/a", "/tmp/e/a");
+	assert_place("/", "/a", "/b");
+	assert_place("/", "/tmp/a", "/usr/a");
+	assert_place("none", "/tmp/a", "b");
+	assert_place("none", "a/b", "c/d");
+	assert_place("/tmp/", "/tmp/a", "/tmp/b", "/tmp/c");
+	assert_place("none", "/tmp/a", "/tmp/b", "/tmp/c", "/usr/d"); /* one found no room */
+}
+
 static void test_room(void **state)
 {
 	struct rule_places places;
@@ -146,6 +177,7 @@ int main(void)
 		cmocka_unit_test(test_common_leading_directory),
 		cmocka_unit_test(test_relative_to_working_directory),
 		cmocka_unit_test(test_foreign_names_are_printable),
+		cmocka_unit_test(test_place_of_all),
 		cmocka_unit_test(test_room),
 		cmocka_unit_test(test_thousands),
 		cmocka_unit_test(test_long_directories),
