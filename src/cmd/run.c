@@ -19,7 +19,7 @@
 #define PIDS_MAX 64
 #define TASK_LIMIT 4096
 
-enum { OPT_ENGINE = 256, OPT_NO_KEEP, OPT_PIN, OPT_TASK_LIMIT };
+enum { OPT_ENGINE = 256, OPT_NO_KEEP, OPT_PIN, OPT_RING, OPT_TASK_LIMIT, OPT_USER };
 
 static const struct opt run_options[] = {
 	{ 'e', "trace", "EXPR", "look at these calls only: names, %classes, @families, !not" },
@@ -30,15 +30,17 @@ static const struct opt run_options[] = {
 	{ 'v', "verbose", NULL, "all findings in full, all calls" },
 	{ VIEW_BY, "by", "WHAT", "region: a table of what was called between marks" },
 	{ VIEW_COLOR, "color", "WHEN", "auto, always or never" },
-	{ OPT_ENGINE, "engine", "NAME", "auto or ptrace" },
+	{ OPT_ENGINE, "engine", "NAME", "auto, bpf or ptrace" },
 	{ VIEW_FAILED, "failed", NULL, "look at failed calls only" },
 	{ VIEW_FLOOR, "floor", "SHARE,TIME", "worth fixing is what saves both (1%,100us), or 100ms as a third" },
-	{ VIEW_FORMAT, "format", "FORMAT", "text or json, or FORMAT=FILE (repeatable)" },
+	{ VIEW_FORMAT, "format", "FORMAT", "text, json, html or issue, or FORMAT=FILE (repeatable)" },
 	{ OPT_NO_KEEP, "no-keep", NULL, "do not keep this run for report and show" },
 	{ OPT_PIN, "pin", "WHEN", "share a CPU with the command: auto, always, never" },
 	{ VIEW_REDACT, "redact", "LIST", "hash what LIST names: argv, paths, users" },
 	PROJECT_OPTIONS,
+	{ OPT_RING, "ring", "SIZE", "bpf engine: room for records that wait (16M); more for many CPUs" },
 	{ OPT_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096); more run untraced" },
+	{ OPT_USER, "user", "NAME", "as root: run the command as this user" },
 	{ 'h', "help", NULL, "this text" },
 	{ 'V', "version", NULL, "print the version" },
 	{ 0, NULL, NULL, NULL },
@@ -49,6 +51,8 @@ struct run_settings {
 	enum engine_pin pin;
 	bool no_keep, help, version;
 	uint32_t task_limit;
+	uint64_t ring_bytes;
+	const char *user;
 	pid_t pids[PIDS_MAX];
 	size_t pid_count;
 	struct view view;
@@ -84,6 +88,11 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 		r = command_when("--pin", value, &when, err);
 		s->pin = (enum engine_pin)when;
 		return r;
+	case OPT_RING:
+		return command_ring(value, &s->ring_bytes, err);
+	case OPT_USER:
+		s->user = value;
+		return 0;
 	case OPT_TASK_LIMIT:
 		r = command_number("--task-limit", value, 1, 1000000, &number, err);
 		s->task_limit = (uint32_t)number;
@@ -126,6 +135,8 @@ static int run(struct run_settings *s, char **argv)
 		.engine = s->engine,
 		.pin = s->pin,
 		.task_limit = s->task_limit,
+		.ring_bytes = s->ring_bytes,
+		.user = s->user,
 		.progress = !s->view.quiet,
 	};
 	struct keep keep = KEEP_INIT;

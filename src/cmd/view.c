@@ -34,6 +34,8 @@ int view_option(struct view *view, int letter, const char *value, struct error *
 		r = command_when("--color", value, &when, err);
 		view->color = (enum tty_color)when;
 		return r;
+	case VIEW_FINDING:
+		return command_number("--finding", value, 1, 1000000, &view->finding, err);
 	case VIEW_FAILED:
 		return filter_set_failed(&view->filter, err);
 	case VIEW_FLOOR:
@@ -82,7 +84,8 @@ static void add_selection(struct view *view, struct analysis_facts *facts)
 
 int view_finish(struct view *view, struct analysis *analysis, struct analysis_facts *facts, struct error *err)
 {
-	struct report_options options = { .verbose = view->verbose,
+	struct report_options options = { .finding = (size_t)view->finding,
+					  .verbose = view->verbose,
 					  .quiet = view->quiet,
 					  .by_region = view->by_region };
 	int r;

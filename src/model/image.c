@@ -142,6 +142,7 @@ void image_tell(struct model *model, struct image *image, const struct event_hea
 	if (item) {
 		image->pub.argv = text_keep(model, event_item_data(item), item->bytes);
 		image->pub.argv_bytes = image->pub.argv ? item->bytes : 0;
+		image->pub.argv_cut = item->flags & EVENT_ITEM_TRUNCATED;
 	}
 	item = event_item(head, SYS_ITEM_ENV);
 	if (item) {

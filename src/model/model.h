@@ -49,6 +49,7 @@ struct model_process {
 	struct model_exe *exe; /* never NULL */
 	const char *argv; /* NUL-separated, as long as argv_bytes; may be NULL */
 	size_t argv_bytes;
+	bool argv_cut; /* words, or ends of words, are missing */
 	bool env_known; /* was the environment seen at all? */
 	bool execed; /* this image began with an exec that we saw */
 	bool ended;

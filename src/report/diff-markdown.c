@@ -5,24 +5,11 @@
 
 #include "base/text.h"
 #include "report/diff.h"
+#include "report/words.h"
 
 static const char *time_of(double ns, char out[static TEXT_NUMBER_MAX])
 {
 	return ns < 0 ? "?" : text_ns(ns, out);
-}
-
-/* Nothing of a program's may become markup. */
-static void plain(FILE *out, const char *text)
-{
-	struct buf shown = BUF_INIT;
-
-	(void)text_escape(&shown, text, strlen(text), '\0', true);
-	for (const char *p = buf_text(&shown); *p; p++) {
-		if (strchr("\\`*_{}[]<>#|!~&", *p))
-			(void)fputc('\\', out);
-		(void)fputc(*p, out);
-	}
-	buf_done(&shown);
 }
 
 static void row(FILE *out, const char *name, uint64_t before, uint64_t after, double ns_before, double ns_after)
@@ -30,7 +17,7 @@ static void row(FILE *out, const char *name, uint64_t before, uint64_t after, do
 	char a[TEXT_NUMBER_MAX], b[TEXT_NUMBER_MAX];
 
 	(void)fputs("| ", out);
-	plain(out, name);
+	word_markdown(out, name);
 	(void)fprintf(out, " | %s | %s |", text_count(before, a), text_count(after, b));
 	if (before > 0)
 		(void)fprintf(out, " %+.0f %% |", 100.0 * ((double)after - (double)before) / (double)before);
@@ -60,15 +47,15 @@ int diff_markdown_write(FILE *out, const struct compare *compare, bool all, cons
 		if (!all && one->change == COMPARE_SAME)
 			continue;
 		(void)fprintf(out, "%s- %s: ", i == 0 ? "\n" : "", compare_change_name(one->change));
-		plain(out, shown->rule);
+		word_markdown(out, shown->rule);
 		(void)fprintf(out, ", %s to %s calls; ", text_count(one->before ? one->before->calls : 0, a),
 			      text_count(one->after ? one->after->calls : 0, b));
-		plain(out, shown->what);
+		word_markdown(out, shown->what);
 		(void)fputc('\n', out);
 	}
 	for (size_t i = 0; i < compare->differences.used; i++) {
 		(void)fputs(i == 0 ? "\nNot the same beside: " : "; ", out);
-		plain(out, compare->differences.at[i]);
+		word_markdown(out, compare->differences.at[i]);
 	}
 	(void)fputs(compare->differences.used > 0 ? ".\n" : "", out);
 	return ferror(out) ? -EIO : 0;

@@ -17,6 +17,7 @@ struct report_options {
 	bool verbose; /* -v: all findings in full, all calls */
 	bool quiet; /* -q: findings only when there are any */
 	bool by_region; /* --by region: a table of regions */
+	size_t finding; /* --finding: of those that tell one; 0 the first */
 	const char *output_note; /* NULL */
 };
 

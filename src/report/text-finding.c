@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "report/text-parts.h"
+#include "report/words.h"
 #include "verdict/scale.h"
 
 #define LABEL_AT 3
@@ -18,32 +19,6 @@
 #define PROGRAM_COLUMNS_LEAST 4
 #define NAME_COLUMNS_MAX 20
 #define WHERE_LINES 3
-
-static const char *tier_name(const struct finding *finding)
-{
-	if (finding->information)
-		return "information";
-	switch (finding->tier) {
-	case FINDING_CERTAIN:
-		return "certain";
-	case FINDING_LIKELY:
-		return "likely";
-	case FINDING_BY_DESIGN:
-		return "by-design";
-	default:
-		return "?";
-	}
-}
-
-static const char *kind_name(enum finding_remedy_kind kind)
-{
-	static const char *const names[REMEDY_KIND_COUNT] = {
-		[REMEDY_UPGRADE] = "upgrade",	   [REMEDY_SOURCE] = "source",	 [REMEDY_CONFIGURATION] = "settings",
-		[REMEDY_ENVIRONMENT] = "variable", [REMEDY_PRELOAD] = "preload", [REMEDY_SECCOMP] = "seccomp",
-	};
-
-	return kind < REMEDY_KIND_COUNT ? names[kind] : "?";
-}
 
 /* "costs 2.3 ms (15 %)". */
 static void money(const struct analysis_result *result, struct buf *buf, const char *verb, double ns)
@@ -58,7 +33,7 @@ static void money(const struct analysis_result *result, struct buf *buf, const c
 /* The money goes to a line of its own where it does not fit. */
 static void title_line(struct text *text, size_t number, const struct verdict_finding *verdict, bool with_program)
 {
-	const char *rule = verdict->finding->rule->id, *tier = tier_name(verdict->finding);
+	const char *rule = verdict->finding->rule->id, *tier = word_tier(verdict->finding);
 	struct buf costs = BUF_INIT, avoidable = BUF_INIT, program = BUF_INIT;
 	struct term *term = &text->term;
 	unsigned gap = 4, bare;
@@ -267,7 +242,7 @@ static void remedy_lines(struct term *term, const struct verdict_remedy *verdict
 
 	saving(verdict, &amount);
 	term_to(term, BODY_AT);
-	term_put(term, TERM_PLAIN, kind_name(remedy->kind));
+	term_put(term, TERM_PLAIN, word_remedy(remedy->kind));
 	term_to(term, TEXT_AT);
 	beside = end - (unsigned)amount.bytes - 2;
 	if (amount.bytes > 0 && longest_word(term, said) <= beside - TEXT_AT) {
@@ -369,6 +344,20 @@ static void scales(struct text *text, const struct verdict_finding *verdict)
 	buf_done(&body);
 }
 
+/* "the same as 1" */
+static void cause(struct text *text, const struct verdict_finding *verdict)
+{
+	const struct analysis_result *result = text->result;
+	char body[64];
+
+	for (size_t i = 0; verdict->cause && i < result->finding_count; i++) {
+		if (result->findings[i].finding != verdict->cause)
+			continue;
+		(void)snprintf(body, sizeof body, "the same as of %zu: one remedy ends both", i + 1);
+		section(&text->term, "Cause", body, 0);
+	}
+}
+
 static void in_full(struct text *text, size_t number, const struct verdict_finding *verdict)
 {
 	title_line(text, number, verdict, false);
@@ -376,6 +365,7 @@ static void in_full(struct text *text, size_t number, const struct verdict_findi
 	scales(text, verdict);
 	where(text, verdict->finding);
 	owner(text, verdict);
+	cause(text, verdict);
 	for (size_t i = 0; i < verdict->remedy_count; i++) {
 		if (i == 0)
 			label(&text->term, "Do");

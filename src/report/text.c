@@ -245,7 +245,7 @@ static void budget_line(struct text *text, unsigned column)
 	struct buf line = BUF_INIT;
 	unsigned columns;
 
-	if (budget->what[0] && text->result->facts.argv) {
+	if (budget->what[0] && text->result->facts.argv && !text->result->facts.calls_only) {
 		(void)buf_printf(&line, "syscull check --max %s=%" PRIu64 " -- ", budget->what, budget->limit);
 		command_words(text, &line, text->result->facts.argv);
 		columns = term_columns(&text->term, buf_text(&line));

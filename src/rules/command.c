@@ -23,7 +23,7 @@ static char *command_with(const struct model_process *root, const char *words, c
 	struct buf text = BUF_INIT;
 	char *result = NULL;
 
-	if (!root || !root->argv || root->argv_bytes == 0 || root->argv_bytes > COMMAND_MAX)
+	if (!root || !root->argv || root->argv_cut || root->argv_bytes == 0 || root->argv_bytes > COMMAND_MAX)
 		return NULL;
 	(void)buf_puts(&text, words);
 	end = root->argv + root->argv_bytes;

@@ -216,6 +216,9 @@ bool strace_call(struct strace_log *log, struct strace_task *task, struct strace
 		return false;
 	if (duration_of(&result, &call.duration_ns))
 		log->facts.durations = true;
+	/* Mostly strace's own doing: what is worth knowing is that a call waited, or that a file system is slow. */
+	if (call.duration_ns < STRACE_DURATION_LEAST_NS)
+		call.duration_ns = 0;
 	if (!result_of(&call, result))
 		return false;
 	annotations(log, task, row, arguments);

@@ -128,18 +128,23 @@ void strace_task_begin(struct strace_log *log, struct strace_task *task, bool ex
 }
 
 /* ["ls", "-l"], or with -v the environment too; strings with their NULs. */
-static bool strings(struct strace_at list, struct buf *out, size_t most)
+static bool strings(struct strace_at list, struct buf *out, size_t most, bool *ret_cut)
 {
-	struct strace_at one;
+	struct strace_at one = { 0 };
 	bool truncated;
 
+	*ret_cut = false;
 	if (list.at == list.end || *list.at != '[')
 		return false;
 	while (strace_element(&list, &one) && out->bytes < most) {
 		if (!strace_string(&one, out, &truncated))
 			return false;
+		*ret_cut |= truncated;
+		(void)buf_puts(out, truncated ? "..." : "");
 		(void)buf_putc(out, '\0');
 	}
+	/* "..." stands for more. */
+	*ret_cut |= one.at && one.at < one.end && *one.at == '.';
 	return !out->failed;
 }
 
@@ -164,7 +169,7 @@ void strace_task_exec(struct strace_log *log, struct strace_task *task, struct s
 	struct strace_at parts[3] = { { 0 } };
 	struct event_exec *exec;
 	struct buf *record;
-	bool truncated;
+	bool truncated, cut = false, cut_env = false;
 	uint32_t count = 0;
 
 	for (unsigned i = 0; i < 3 && arguments.at < arguments.end; i++) {
@@ -180,14 +185,15 @@ void strace_task_exec(struct strace_log *log, struct strace_task *task, struct s
 	((struct event_exec *)(void *)record->data)->former_tid = task->tid;
 	if (parts[0].at && strace_string(&parts[0], &path, &truncated) && !truncated)
 		(void)event_item_add(record, SYS_ITEM_EXE, 0, 0, path.data, path.bytes);
-	if (parts[1].at && strings(parts[1], &argv, 4096))
-		(void)event_item_add(record, SYS_ITEM_ARGV, 0, 0, argv.data, argv.bytes);
-	if (parts[2].at && strings(parts[2], &all, 1u << 20)) {
+	if (parts[1].at && strings(parts[1], &argv, 4096, &cut))
+		(void)event_item_add(record, SYS_ITEM_ARGV, 0, cut ? EVENT_ITEM_TRUNCATED : 0, argv.data, argv.bytes);
+	if (parts[2].at && strings(parts[2], &all, 1u << 20, &cut_env)) {
 		for (size_t at = 0; at < all.bytes; at += strlen(all.data + at) + 1)
 			count++;
 		keep_wanted(log, &all, &env);
-		(void)event_item_add(record, SYS_ITEM_ENV, 0, 0, env.data ? env.data : "", env.bytes);
-		if (task->tid == log->root)
+		(void)event_item_add(record, SYS_ITEM_ENV, 0, cut_env ? EVENT_ITEM_TRUNCATED : 0,
+				     env.data ? env.data : "", env.bytes);
+		if (task->tid == log->root && !cut_env)
 			log->facts.environment = true;
 	}
 	exec = (struct event_exec *)(void *)record->data;

@@ -16,6 +16,8 @@
 
 /* Longer lines count as not parsed. */
 #define STRACE_LINE_MAX (1u << 20)
+/* Durations below this are not believed. */
+#define STRACE_DURATION_LEAST_NS UINT64_C(1000000)
 /* Files of one -ff set. */
 #define STRACE_FILES_MAX 4096
 

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One finding as a bug report for the program's authors, in Markdown. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/reporter.h"
+#include "report/words.h"
+
+/* "/usr/bin/ls" without the folder that the reader does not care for. */
+static const char *program_of(const struct verdict_finding *verdict)
+{
+	return verdict->finding->exe ? rule_base_name(verdict->finding->exe) : "the program";
+}
+
+static void command(FILE *out, const struct analysis_result *result)
+{
+	struct buf text = BUF_INIT;
+
+	word_command(&text, result->facts.argv);
+	(void)fprintf(out, "    %s\n", result->facts.argv ? buf_text(&text) : "(attached to a running process)");
+	buf_done(&text);
+}
+
+static void counts(FILE *out, const struct verdict_finding *verdict)
+{
+	const struct finding *finding = verdict->finding;
+	char count[TEXT_NUMBER_MAX], ns[TEXT_NUMBER_MAX];
+
+	(void)fputs("| calls | call | | result | time |\n| ---: | --- | --- | --- | ---: |\n", out);
+	for (size_t i = 0; i < finding->costs.used; i++) {
+		const struct finding_cost *cost = &finding->costs.at[i];
+		char name[SYS_NAME_MAX];
+
+		(void)fprintf(out, "| %s | %s | ", text_count(cost->count, count), sys_call(cost->call)->name);
+		word_markdown(out, cost->detail ? cost->detail : "");
+		(void)fprintf(out, " | %s | %s |\n", cost->err ? sys_errno_print(cost->err, name) : "",
+			      text_ns(verdict->costs[i].ns, ns));
+	}
+}
+
+static void remedies(FILE *out, const struct verdict_finding *verdict)
+{
+	char count[TEXT_NUMBER_MAX], ns[TEXT_NUMBER_MAX];
+
+	for (size_t i = 0; i < verdict->remedy_count; i++) {
+		const struct verdict_remedy *remedy = &verdict->remedies[i];
+
+		(void)fprintf(out, "- %s: ", word_remedy(remedy->remedy->kind));
+		word_markdown(out, remedy->remedy->text ? remedy->remedy->text : "");
+		if (remedy->remedy->deltas.used > 0 && remedy->saves_calls >= 0)
+			(void)fprintf(out, " (%s calls fewer, about %s)",
+				      text_count((uint64_t)remedy->saves_calls, count), text_ns(remedy->saves_ns, ns));
+		if (remedy->remedy->changes) {
+			(void)fputs("; changes the output: ", out);
+			word_markdown(out, remedy->remedy->changes);
+		}
+		(void)fputc('\n', out);
+		if (remedy->remedy->command)
+			(void)fprintf(out, "\n      %s\n\n", remedy->remedy->command);
+	}
+}
+
+static void guard(FILE *out, const struct analysis_result *result)
+{
+	struct buf text = BUF_INIT;
+
+	/* Words of a log may be cut. */
+	if (!result->next_budget.what[0] || !result->facts.argv || result->facts.calls_only)
+		return;
+	word_command(&text, result->facts.argv);
+	(void)fprintf(out, "\nThis line keeps it fixed, once it is:\n\n    syscull check --max %s=%" PRIu64 " -- %s\n",
+		      result->next_budget.what, result->next_budget.limit, buf_text(&text));
+	buf_done(&text);
+}
+
+static int one(FILE *out, const struct analysis_result *result, size_t number)
+{
+	const struct verdict_finding *verdict = &result->findings[number];
+	const struct finding *finding = verdict->finding;
+	const struct analysis_host *host = &result->facts.host;
+	char calls[TEXT_NUMBER_MAX], all[TEXT_NUMBER_MAX], ns[TEXT_NUMBER_MAX], share[TEXT_NUMBER_MAX];
+
+	(void)fputs("# ", out);
+	word_markdown(out, program_of(verdict));
+	(void)fputs(": ", out);
+	word_markdown(out, finding->what ? finding->what : finding->rule->title);
+	(void)fputs("\n\n", out);
+	if (verdict->package) {
+		(void)fputs("Seen with ", out);
+		word_markdown(out, verdict->package);
+		(void)fprintf(out, " on Linux %s, %s, %s:\n\n", host->kernel ? host->kernel : "?",
+			      host->arch ? host->arch : "?", host->libc ? host->libc : "?");
+	} else {
+		(void)fprintf(out, "Seen on Linux %s, %s, %s:\n\n", host->kernel ? host->kernel : "?",
+			      host->arch ? host->arch : "?", host->libc ? host->libc : "?");
+	}
+	command(out, result);
+	(void)fprintf(out, "\n%s of its %s system calls are of no use to it (rule %s, %s). They take about %s",
+		      text_count(finding->calls, calls), text_count(result->calls, all), finding->rule->id,
+		      word_tier(finding), text_ns(verdict->cost_ns, ns));
+	if (result->task_ns > 0)
+		(void)fprintf(out, ", %s of its time%s", text_share(verdict->cost_ns / result->task_ns, share),
+			      result->facts.calls_only ? " in calls" : "");
+	(void)fputs(".\n\n", out);
+	counts(out, verdict);
+	if (finding->where) {
+		(void)fputs("\nWhere: ", out);
+		word_markdown(out, finding->where);
+		(void)fputs(".\n", out);
+	}
+	for (size_t i = 0; i < finding->samples.used; i++)
+		(void)fprintf(out, "%s    %s\n", i == 0 ? "\n" : "", finding->samples.at[i]);
+	if (verdict->remedy_count > 0)
+		(void)fputs("\nWhat would help:\n\n", out);
+	remedies(out, verdict);
+	for (size_t i = 0; i < finding->notes.used; i++) {
+		(void)fputs(i == 0 ? "\nNote: " : "; ", out);
+		word_markdown(out, finding->notes.at[i]);
+	}
+	(void)fputs(finding->notes.used > 0 ? ".\n" : "", out);
+	guard(out, result);
+	(void)fputs("\nTimes are estimated from the calls' usual prices on the machine above; counts are exact"
+		    " (syscull " SYSCULL_VERSION ").\n",
+		    out);
+	return ferror(out) ? -EIO : 0;
+}
+
+static int issue_write(FILE *out, const struct analysis_result *result, const struct report_options *options)
+{
+	size_t number = options->finding > 0 ? options->finding - 1 : 0;
+
+	if (number < result->finding_count)
+		return one(out, result, number);
+	if (result->finding_count == 0)
+		(void)fputs("There is no finding to report.\n", out);
+	else
+		(void)fprintf(out, "There is no finding %zu, the last one is %zu.\n", number + 1,
+			      result->finding_count);
+	return ferror(out) ? -EIO : 0;
+}
+
+const struct reporter reporter_issue = {
+	.name = "issue",
+	.title = "one finding as a bug report in Markdown (--finding N)",
+	.machine = true,
+	.write = issue_write,
+};

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/words.h"
+
+#include <string.h>
+
+#include "base/text.h"
+
+const char *word_tier(const struct finding *finding)
+{
+	if (finding->information)
+		return "information";
+	switch (finding->tier) {
+	case FINDING_CERTAIN:
+		return "certain";
+	case FINDING_LIKELY:
+		return "likely";
+	case FINDING_BY_DESIGN:
+		return "by-design";
+	default:
+		return "?";
+	}
+}
+
+const char *word_remedy(enum finding_remedy_kind kind)
+{
+	static const char *const names[REMEDY_KIND_COUNT] = {
+		[REMEDY_UPGRADE] = "upgrade",	   [REMEDY_SOURCE] = "source",	 [REMEDY_CONFIGURATION] = "settings",
+		[REMEDY_ENVIRONMENT] = "variable", [REMEDY_PRELOAD] = "preload", [REMEDY_SECCOMP] = "seccomp",
+	};
+
+	return kind < REMEDY_KIND_COUNT ? names[kind] : "?";
+}
+
+void word_command(struct buf *buf, char *const *argv)
+{
+	for (char *const *word = argv; word && *word; word++) {
+		(void)buf_puts(buf, word == argv ? "" : " ");
+		(void)text_shell_word(buf, *word, strlen(*word), true);
+	}
+}
+
+void word_markup(FILE *out, const char *text)
+{
+	struct buf shown = BUF_INIT;
+
+	(void)text_escape(&shown, text, strlen(text), '\0', true);
+	for (const char *p = buf_text(&shown); *p; p++) {
+		switch (*p) {
+		case '<':
+			(void)fputs("&lt;", out);
+			break;
+		case '>':
+			(void)fputs("&gt;", out);
+			break;
+		case '&':
+			(void)fputs("&amp;", out);
+			break;
+		case '"':
+			(void)fputs("&quot;", out);
+			break;
+		default:
+			(void)fputc(*p, out);
+		}
+	}
+	buf_done(&shown);
+}
+
+void word_markdown(FILE *out, const char *text)
+{
+	struct buf shown = BUF_INIT;
+
+	(void)text_escape(&shown, text, strlen(text), '\0', true);
+	for (const char *p = buf_text(&shown); *p; p++) {
+		if (strchr("\\`*_{}[]<>#|!~&", *p))
+			(void)fputc('\\', out);
+		(void)fputc(*p, out);
+	}
+	buf_done(&shown);
+}

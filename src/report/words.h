@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Words that all formats for people share. */
+#ifndef SYSCULL_REPORT_WORDS_H
+#define SYSCULL_REPORT_WORDS_H
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "verdict/analysis.h"
+
+const char *word_tier(const struct finding *finding); /* "certain", "information" */
+const char *word_remedy(enum finding_remedy_kind kind); /* "upgrade", "settings" */
+/* argv as a shell takes it, appended; NULL: nothing. */
+void word_command(struct buf *buf, char *const *argv);
+
+/* For HTML and XML: escaped as for a terminal, then as markup needs. */
+void word_markup(FILE *out, const char *text);
+/* For Markdown outside of code. */
+void word_markdown(FILE *out, const char *text);
+
+#endif

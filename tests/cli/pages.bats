@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# Reports for browsers and for bug trackers.
+load helper
+
+setup_file()
+{
+	cd "$BATS_FILE_TMPDIR" || return 1
+	mkdir d 'odd <script>"&'
+	for i in $(seq 200); do : >"d/$i"; : >"odd <script>\"&/$i"; done
+}
+
+setup()
+{
+	cd "$BATS_FILE_TMPDIR" || return 1
+}
+
+@test "one page, well formed, without scripts and without anybody's network" {
+	need ptrace "$SYSCULL" run -q -- true
+	"$SYSCULL" run --no-keep -q --engine ptrace --format html=page.html -- ls -l 'odd <script>"&' >/dev/null
+	/usr/bin/python3 - <<-'END'
+	import html.parser
+	VOID = {"meta", "br"}
+	class Page(html.parser.HTMLParser):
+	    open, text, tags = [], "", set()
+	    def handle_starttag(self, tag, attrs):
+	        self.tags.add(tag)
+	        assert not any(name in ("src", "href", "onclick", "onload") for name, _ in attrs), attrs
+	        if tag not in VOID:
+	            self.open.append(tag)
+	    def handle_endtag(self, tag):
+	        assert self.open.pop() == tag, tag
+	    def handle_data(self, data):
+	        self.text += data
+	page = Page()
+	with open("page.html", encoding="utf-8") as file:
+	    text = file.read()
+	page.feed(text)
+	page.close()
+	assert not page.open, page.open
+	assert not page.tags & {"script", "link", "img", "iframe"}, page.tags
+	assert "http:" not in text and "https:" not in text
+	assert "1. xattr-probe" in page.text and 'odd <script>"&' in page.text
+	assert "closed: " in page.text and "lgetxattr" in page.text
+	END
+}
+
+@test "a page of a clean run says so" {
+	need ptrace "$SYSCULL" run -q -- true
+	"$SYSCULL" run --no-keep -q --format html=clean.html -- true
+	grep -q 'Waste</dt><dd class="money">none' clean.html
+}
+
+@test "a finding becomes a bug report" {
+	need ptrace "$SYSCULL" run -q -- true
+	"$SYSCULL" record -o trace -- ls -l d >/dev/null
+	run_apart "$SYSCULL" report --format issue trace
+	[ "$status" -eq 1 ]
+	head -n 1 out | grep -q '^# ls: attribute look-ups'
+	grep -q '^    ls -l d$' out
+	grep -q '^402 of its .* system calls are of no use' out
+	grep -q '^| 201 | lgetxattr | security.selinux | ENODATA |' out
+	# The guard is a line that can be typed, and that fails as long as it is not fixed.
+	guard=$(sed -n 's/^    \(syscull check .*\)/\1/p' out)
+	[ -n "$guard" ]
+	run_apart bash -c "'$SYSCULL' ${guard#syscull }"
+	[ "$status" -eq 121 ]
+	run_apart "$SYSCULL" report --format issue --finding 9 trace
+	grep -q 'There is no finding 9' out
+	run_apart "$SYSCULL" report --finding 0 trace
+	[ "$status" -eq 2 ]
+}
+
+@test "markup of a program's is text in a bug report" {
+	need ptrace "$SYSCULL" run -q -- true
+	"$SYSCULL" record -o trace -- ls -l 'odd <script>"&' >/dev/null
+	"$SYSCULL" report --format issue trace >out || true
+	grep -q '^Where: .*odd \\<script\\>' out
+	# In code it is as it was.
+	grep -q "^    ls -l 'odd <script>\"&'\$" out
+}
