@@ -4,10 +4,13 @@
  * goes back to the kernel, which clears it and gives it again, a page fault
  * for each page.  Giving back what is not needed for a while is right.
  */
+#include <stdlib.h>
+
 #include "base/text.h"
 #include "rules/memory.h"
 
 #define PROCESSES_MAX 16384
+#define ROUND_CHUNK 65536 /* what programs that use sbrk(2) grow by is round */
 
 enum { LIMIT_TIMES, LIMIT_GROWTH, LIMIT_AGAIN, LIMIT_HELD };
 
@@ -16,13 +19,50 @@ struct heap {
 	struct rule_key key; /* first */
 	struct rule_burst burst; /* since it last shrank */
 	struct rule_tally shrinks; /* since it last grew */
-	uint64_t end; /* the present break, 0 not known */
+	uint64_t end, first; /* the present break and the one at the begin, 0 not known */
 	uint64_t grown, grown_before; /* since it last shrank, and before that */
 	uint64_t given, owed; /* by `shrinks`, and in all not yet taken again */
 	uint64_t times, largest, bytes; /* of what was wasted */
 	uint64_t held; /* times that it stayed small for long */
 	uint64_t unmapped; /* the largest that may have been a block of malloc */
+	/* sbrk(2) and malloc are in the same library; see moved_as_malloc. */
+	uint64_t pad; /* what malloc would ask for ahead of the need */
+	bool not_malloc, uneven;
 };
+
+/*
+ * malloc moves the break by whole pages.  It grows by what does not fit into
+ * the top that is left, and the pad; so by more than the pad.  It shrinks only
+ * as far as the pad stays (sysmalloc and systrim of malloc/malloc.c).  That
+ * what is needed again is a round number each time is chance, and likely a
+ * chunk of somebody else's.
+ */
+static void look_at_move(struct heap *heap, uint64_t was, uint64_t now)
+{
+	uint64_t bytes = now > was ? now - was : was - now;
+
+	if (bytes % MEMORY_PAGE != 0 || (now > was && bytes <= heap->pad) ||
+	    (now < was && heap->first != 0 && now < heap->first + heap->pad))
+		heap->not_malloc = true;
+	if (now > was && heap->shrinks.calls > 0 && bytes % ROUND_CHUNK != 0)
+		heap->uneven = true;
+}
+
+static bool moved_as_malloc(const struct heap *heap)
+{
+	return !heap->not_malloc && heap->uneven;
+}
+
+static uint64_t pad_of(const struct model_process *process)
+{
+	const char *set = model_getenv(process, "MALLOC_TOP_PAD_");
+	uint64_t pad = set ? strtoull(set, NULL, 10) : MEMORY_PAD;
+
+	/* A tunable may have set any. */
+	if (model_getenv(process, "GLIBC_TUNABLES"))
+		return 0;
+	return pad < MEMORY_PAD ? pad : MEMORY_PAD;
+}
 
 static void shrank(struct rule_run *run, struct heap *heap, const struct model_view *view, uint64_t bytes)
 {
@@ -95,6 +135,12 @@ static void heap_call(struct rule_run *run, const struct model_view *view)
 		return;
 	was = heap->end;
 	heap->end = now;
+	if (was == 0) {
+		heap->pad = pad_of(view->process);
+		heap->first = view->call->args[0] == 0 ? now : 0;
+	} else if (was != now) {
+		look_at_move(heap, was, now);
+	}
 	if (was > now)
 		shrank(run, heap, view, was - now);
 	else if (was > 0 && now > was)
@@ -149,7 +195,7 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 		    text_count(heap->times, number2));
 	finding_set(&finding->object, "heap");
 	memory_tell_faults(finding, CALL_brk, pages / 2, pages, "half of it");
-	if (memory_by_glibc(key->tally.sites)) {
+	if (memory_by_glibc(key->tally.sites) && moved_as_malloc(heap)) {
 		tell_settings(run, heap, finding);
 	} else {
 		remedy = finding_add_remedy(finding, REMEDY_SOURCE);
@@ -159,6 +205,10 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 			finding_remedy_saves_all(remedy, finding);
 		}
 	}
+	if (memory_by_glibc(key->tally.sites) && !moved_as_malloc(heap))
+		finding_add_note(finding,
+				 "the program moves the end of its heap itself, by sbrk(2), it seems: settings "
+				 "of malloc would do nothing");
 	if (heap->held > 0)
 		finding_add_note(finding, "left out: %s times that it stayed small for longer",
 				 text_count(heap->held, number));
@@ -197,7 +247,7 @@ static void heap_done(struct rule_run *run)
 
 static const uint16_t heap_calls[] = { CALL_brk, CALL_munmap, 0 };
 
-static const char *const heap_env[] = { "MALLOC_TOP_PAD_", NULL };
+static const char *const heap_env[] = { "MALLOC_TOP_PAD_", "GLIBC_TUNABLES", NULL };
 
 static const struct rule_limit heap_limits[] = {
 	[LIMIT_TIMES] = { "times", RULE_COUNT, 20, "that the heap of one process shrank and grew again" },

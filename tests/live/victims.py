@@ -34,6 +34,10 @@ def check_expect(report, rest, bad):
         bad.append(f"{want['rule']} is {tier}, not {want['tier']}")
     if "errno" in want and want["errno"] not in finding:
         bad.append(f"{want['rule']} does not name {want['errno']}")
+    if "with" in want and want["with"] not in finding:
+        bad.append(f"{want['rule']} does not say {want['with']}")
+    if "without" in want and want["without"] in finding:
+        bad.append(f"{want['rule']} says {want['without']}")
     if wasted != int(want["calls"]):
         bad.append(f"{want['rule']} has {wasted} calls, not {want['calls']}")
 

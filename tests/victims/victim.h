@@ -4,6 +4,7 @@
  * a line on stdout, what must be seen of it:
  *
  *     expect rule=NAME calls=N [errno=NAME] [tier=NAME]   a finding must exist
+ *         [with=TEXT] [without=TEXT]                      and say so, or not
  *     expect-none rule=NAME                               and this one must not
  *     count CALL[+CALL…]=N [errno=NAME] [path=PATH]       calls made, exactly
  *     count @FAMILY=N                                     of all calls of a family
