@@ -4,6 +4,7 @@
 #define SYSCULL_CMD_CMD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/opt.h"
@@ -34,6 +35,8 @@ extern const struct opt command_help_only[];
 /* True to go on with the operands from *ret_first; else end with *ret_status. */
 bool command_operands(const struct command *command, int argc, char **argv, int *ret_first, int *ret_status);
 /* A value of the option `what`: -EINVAL with err. */
+/* --ring: "16M", "64K", "4096": a power of two, a page to 256 MiB. */
+int command_ring(const char *text, uint64_t *ret, struct error *err);
 int command_number(const char *what, const char *text, long least, long most, long *ret, struct error *err);
 int command_when(const char *what, const char *text, int *ret, struct error *err); /* auto 0, always 1, never 2 */
 /* The status when a command did not start: 127, 126, or else ours. */
@@ -42,7 +45,8 @@ int command_exit_for(const struct error *err);
 int command_finish(void);
 
 extern const struct command command_completion, command_diff, command_record, command_report, command_show;
-extern const struct command command_check, command_mark, command_run, command_rules, command_explain, command_doctor, command_fix;
+extern const struct command command_check, command_mark, command_run, command_rules, command_explain, command_doctor,
+	command_fix;
 
 /* NULL-ended. */
 extern const struct command *const command_list[];

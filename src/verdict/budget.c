@@ -187,6 +187,29 @@ int budgets_call(struct budgets *budgets, const struct model_view *view, const s
 	return r;
 }
 
+/* Lost calls are still known by call, and mostly by errno: adds those of the
+ * budget.  False: some could be its own, and nobody knows. */
+static bool add_lost(struct budget *budget, const struct analysis_facts *facts)
+{
+	uint64_t known = 0, own = 0;
+
+	for (size_t i = 0; i < facts->loss_count && !budget->total; i++) {
+		const struct analysis_loss *loss = &facts->losses[i];
+		struct event_call call = { .arch = loss->arch, .nr = loss->nr };
+
+		/* Failed in a way that is not known: its own, if any way is. */
+		for (size_t k = 0; k < budget->terms.used && loss->failed && loss->err == 0; k++)
+			if (budget->terms.at[k].err != 0 &&
+			    sys_expr_has_number(&budget->terms.at[k].calls, (enum sys_arch)loss->arch, loss->nr))
+				return false;
+		known += loss->nr >= 0 ? loss->count : 0;
+		if (loss->nr >= 0 && counts(budget, &call, event_call_id(&call), loss->err))
+			own += loss->count;
+	}
+	budget->count += budget->total ? facts->lost : own;
+	return budget->total || known == facts->lost;
+}
+
 /* The first reason stays. */
 static int cannot(struct budget *budget, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -225,7 +248,8 @@ static bool has_family(const struct budget *budget)
 }
 
 /* What could have hidden calls from this budget in this run becomes its reason. */
-static int hidden(const struct budgets *budgets, struct budget *budget, const struct analysis_result *result)
+static int hidden(const struct budgets *budgets, struct budget *budget, const struct analysis_result *result,
+		  bool lost_known)
 {
 	const struct analysis_facts *facts = &result->facts;
 	char number[TEXT_NUMBER_MAX];
@@ -239,9 +263,9 @@ static int hidden(const struct budgets *budgets, struct budget *budget, const st
 	if ((parts && !result->complete) || budgets->uncounted)
 		return cannot(budget, "the books are not complete: %s",
 			      result->books_why[0] ? result->books_why : "no memory");
-	/* A call that was lost has no name that is known here. */
-	if (facts->lost > 0)
-		return cannot(budget, "%s calls were lost", text_count(facts->lost, number));
+	if (!lost_known)
+		return cannot(budget, "%s calls were lost, and which they were is not known",
+			      text_count(facts->lost, number));
 	if (budget->region && !map_get(&budgets->regions, region_key(budget->region)))
 		return cannot(budget, "no region '%s' began", budget->region);
 	if (budget->region && result->regions_refused > 0)
@@ -306,11 +330,14 @@ int budgets_take(struct budgets *budgets, const struct analysis_result *result, 
 	for (size_t i = 0; i < budgets->items.used && r == 0; i++) {
 		struct budget *budget = &budgets->items.at[i];
 		struct budget_sample sample = { .item = item, .sized = budgets->per_item };
+		bool lost_known = true; /* of parts: a run that lost any is not complete */
 
 		if (budget->rules.used > 0)
 			count_findings(budget, result);
+		else if (!budget->program && !budget->region)
+			lost_known = add_lost(budget, &result->facts);
 		look_for_program(budget, result);
-		r = hidden(budgets, budget, result);
+		r = hidden(budgets, budget, result, lost_known);
 		if (r == 0 && budget->program && !budget->program_seen)
 			r = cannot(budget, "no program '%s' ran", budget->program);
 		if (r == 0 && budget->kind == BUDGET_MAX && budget->count > 0) {
