@@ -150,6 +150,15 @@ static void put_remedy(struct json *json, const struct verdict_remedy *verdict)
 	json_object_end(json);
 }
 
+/* NULL: none, or it is not among those that are told. */
+static const char *cause_of(const struct analysis_result *result, const struct verdict_finding *verdict)
+{
+	for (size_t i = 0; verdict->cause && i < result->finding_count; i++)
+		if (result->findings[i].finding == verdict->cause)
+			return result->findings[i].fingerprint;
+	return NULL;
+}
+
 static void put_finding(struct json *json, const struct analysis_result *result, const struct verdict_finding *verdict)
 {
 	const struct finding *finding = verdict->finding;
@@ -157,6 +166,7 @@ static void put_finding(struct json *json, const struct analysis_result *result,
 	json_object_begin(json);
 	json_member_string(json, "rule", finding->rule->id);
 	json_member_string(json, "fingerprint", verdict->fingerprint);
+	json_member_string(json, "same_cause_as", cause_of(result, verdict));
 	json_member_string(json, "tier", tier_name(finding->tier));
 	json_member_bool(json, "information", finding->information);
 	json_member_bool(json, "worth", verdict->worth);

@@ -13,12 +13,12 @@
 #include "rules/reopen.h"
 
 enum { LIMIT_TIMES, LIMIT_GAP };
-enum { REREAD_NAMES = 1, REREAD_OTHER };
+enum { REREAD_NAMES = 1, REREAD_LISTS, REREAD_OTHER };
 
 static unsigned reread_kind(struct rule_run *run, const struct model_view *view)
 {
-	static const char *const names[] = { "/etc/passwd",   "/etc/group",	"/etc/shadow",	"/etc/gshadow",
-					     "/etc/services", "/etc/protocols", "/etc/networks" };
+	static const char *const names[] = { "/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow" };
+	static const char *const lists[] = { "/etc/services", "/etc/protocols", "/etc/networks" };
 	static const char *const pseudo[] = { "/proc/", "/sys/", "/dev/" };
 	const char *path = view->path->text;
 
@@ -27,6 +27,9 @@ static unsigned reread_kind(struct rule_run *run, const struct model_view *view)
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
 		if (strcmp(path, names[i]) == 0)
 			return REREAD_NAMES;
+	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+		if (strcmp(path, lists[i]) == 0)
+			return REREAD_LISTS;
 	/* Where nothing is known of mounts, and what leads elsewhere. */
 	for (size_t i = 0; i < sizeof pseudo / sizeof *pseudo; i++)
 		if (strncmp(path, pseudo[i], strlen(pseudo[i])) == 0)
@@ -44,7 +47,7 @@ static bool reread_repeats(struct rule_run *run, const struct reopen_file *file,
 			   const struct model_process *process)
 {
 	/* Who looks for a name stops where it is found. */
-	if (round->bytes == 0 || (!round->ended && file->kind != REREAD_NAMES))
+	if (round->bytes == 0 || (!round->ended && file->kind == REREAD_OTHER))
 		return false;
 	if (round->stat.ino && !S_ISREG(round->stat.mode))
 		return false;
@@ -58,11 +61,12 @@ static void tell_names(struct rule_run *run, const struct reopen_group *group, s
 	struct finding_remedy *remedy = finding_add_remedy(finding, REMEDY_SOURCE);
 
 	if (remedy) {
-		remedy->id = "remember-names";
-		finding_set(&remedy->text, "remember which name an id has, or that it has none");
+		remedy->id = "keep-names";
+		finding_set(&remedy->text, "%s",
+			    group->kind == REREAD_NAMES ? RULE_KEEP_NAMES : "keep what each look-up has found");
 		finding_remedy_saves_all(remedy, finding);
 	}
-	if (strcmp(rule_base_name(group->key.exe->path), "getfacl") != 0)
+	if (group->kind != REREAD_NAMES || strcmp(rule_base_name(group->key.exe->path), "getfacl") != 0)
 		return;
 	remedy = finding_add_remedy(finding, REMEDY_CONFIGURATION);
 	if (!remedy)
@@ -93,7 +97,7 @@ static void tell(struct rule_run *run, const struct reopen_group *group, struct 
 {
 	struct finding *finding = rule_key_finding(run, &group->key, FINDING_LIKELY, NULL, out);
 	char *places = rule_places_text(&group->places, "file", "files"), number[TEXT_NUMBER_MAX];
-	bool names = group->kind == REREAD_NAMES;
+	bool names = group->kind != REREAD_OTHER;
 	struct buf path = BUF_INIT;
 
 	if (finding && group->first && group->files == 1)

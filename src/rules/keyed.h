@@ -197,5 +197,7 @@ const struct model_process *rule_command_process(struct model *model);
 /* Is the program one that runs shell scripts?  What to do then in place of a
  * loop of `read`: text that lives for ever, NULL when it is none. */
 const char *rule_shell_remedy(const struct model_exe *exe);
+/* One remedy of several rules, and so told in the same words. */
+#define RULE_KEEP_NAMES "keep the names of ids: each getpwuid or getgrgid looks anew (glibc)"
 
 #endif

@@ -273,7 +273,7 @@ static void add_remedy(const struct group *group, struct finding *finding)
 		finding_set(&remedy->text, "keep the folder open, name what is in it relative to that (openat)");
 	} else if (strcmp(group->places.first, "/etc/nsswitch.conf") == 0) {
 		remedy->id = "keep-names";
-		finding_set(&remedy->text, "keep the names of ids: each getpwuid or getgrgid looks here (glibc)");
+		finding_set(&remedy->text, RULE_KEEP_NAMES);
 	} else if (group->folders == group->places.distinct) {
 		remedy->id = "keep-answer";
 		finding_set(&remedy->text, "keep the first answer, of a folder for all names in it");

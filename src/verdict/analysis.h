@@ -124,6 +124,7 @@ struct verdict_finding {
 	size_t remedy_count;
 	double saves_ns; /* best remedy that keeps the output */
 	bool worth;
+	const struct finding *cause; /* what ends that one ends this one too; NULL: it stands by itself */
 	char fingerprint[FINGERPRINT_BYTES];
 	const char *package; /* of the program, "coreutils 9.1-1"; NULL not known */
 	const char *library; /* whose calls they are, when not the program's own; foreign text */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verdict/judge.h"
+#include "verdict/cause.h"
 #include "verdict/settings.h"
 #include "verdict/time.h"
 
@@ -166,6 +167,37 @@ static bool is_worth(const struct analysis_result *result, const struct verdict_
 	return verdict->saves_ns >= (double)floor.least_ns && verdict->saves_ns >= floor.share * result->task_ns;
 }
 
+/*
+ * No two findings have a call in common, but each was priced by itself: all of
+ * them together cannot come to more than there was.
+ */
+static void fit_into_time(struct analysis_result *result)
+{
+	double all_ns = 0, by;
+
+	for (size_t i = 0; i < result->finding_count; i++)
+		all_ns += result->findings[i].finding->information ? 0 : result->findings[i].cost_ns;
+	by = all_ns > result->task_ns && result->task_ns > 0 ? result->task_ns / all_ns : 1;
+	for (size_t i = 0; by < 1 && i < result->finding_count; i++) {
+		struct verdict_finding *verdict = &result->findings[i];
+
+		if (verdict->finding->information)
+			continue;
+		verdict->cost_ns *= by;
+		verdict->cost_low_ns *= by;
+		verdict->share = verdict->cost_ns / result->task_ns;
+		verdict->saves_ns *= by;
+		for (size_t k = 0; k < verdict->finding->costs.used; k++) {
+			verdict->costs[k].ns *= by;
+			verdict->costs[k].low_ns *= by;
+		}
+		for (size_t k = 0; k < verdict->remedy_count; k++) {
+			verdict->remedies[k].saves_ns *= by;
+			verdict->remedies[k].low_ns *= by;
+		}
+	}
+}
+
 static int by_worth(const void *a, const void *b)
 {
 	const struct verdict_finding *x = a, *y = b;
@@ -221,14 +253,16 @@ int judge_findings(struct analysis_result *result, const struct finding_list *li
 		r = price_costs(result, verdict);
 		if (r == 0)
 			r = price_remedies(result, verdict);
-		if (r == 0)
-			verdict->worth = is_worth(result, verdict);
 	}
 	if (r < 0) {
 		judge_done(result);
 		return r;
 	}
+	fit_into_time(result);
+	for (size_t i = 0; i < result->finding_count; i++)
+		result->findings[i].worth = is_worth(result, &result->findings[i]);
 	qsort(result->findings, result->finding_count, sizeof *result->findings, by_worth);
+	cause_group(result->findings, result->finding_count);
 	judge_sum(result);
 	return 0;
 }
