@@ -36,12 +36,44 @@ static enum style style_of(const char *kind)
 	return STYLE_HEX;
 }
 
+/* Without printf: a rule can have one such line for each file of a walk. */
+static void put_number(struct buf *out, uint64_t value, unsigned base)
+{
+	char digits[24];
+	size_t at = sizeof digits;
+
+	do {
+		digits[--at] = "0123456789abcdef"[value % base];
+		value /= base;
+	} while (value > 0);
+	(void)buf_add(out, digits + at, sizeof digits - at);
+}
+
+static void put_signed(struct buf *out, int64_t value)
+{
+	if (value < 0)
+		(void)buf_putc(out, '-');
+	put_number(out, value < 0 ? -(uint64_t)value : (uint64_t)value, 10);
+}
+
+static void put_hex(struct buf *out, uint64_t value)
+{
+	(void)buf_puts(out, "0x");
+	put_number(out, value, 16);
+}
+
+static void put_octal(struct buf *out, uint32_t value)
+{
+	(void)buf_putc(out, '0');
+	put_number(out, value, 8);
+}
+
 static void put_pointer(struct buf *out, uint64_t value, bool full)
 {
 	if (value == 0)
 		(void)buf_puts(out, "NULL");
 	else if (full)
-		(void)buf_printf(out, "0x%" PRIx64, value);
+		put_hex(out, value);
 	else
 		(void)buf_puts(out, "...");
 }
@@ -50,22 +82,22 @@ static void put_scalar(struct buf *out, const char *kind, uint64_t value, bool f
 {
 	switch (style_of(kind)) {
 	case STYLE_INT:
-		(void)buf_printf(out, "%" PRId32, (int32_t)value);
+		put_signed(out, (int32_t)value);
 		break;
 	case STYLE_LONG:
-		(void)buf_printf(out, "%" PRId64, (int64_t)value);
+		put_signed(out, (int64_t)value);
 		break;
 	case STYLE_UNSIGNED:
-		(void)buf_printf(out, "%" PRIu64, value);
+		put_number(out, value, 10);
 		break;
 	case STYLE_OCTAL:
-		(void)buf_printf(out, "0%" PRIo32, (uint32_t)value);
+		put_octal(out, (uint32_t)value);
 		break;
 	case STYLE_FD:
 		if ((int32_t)value == AT_FDCWD)
 			(void)buf_puts(out, "AT_FDCWD");
 		else
-			(void)buf_printf(out, "%" PRId32, (int32_t)value);
+			put_signed(out, (int32_t)value);
 		break;
 	case STYLE_POINTER:
 		put_pointer(out, value, full);
@@ -74,7 +106,7 @@ static void put_scalar(struct buf *out, const char *kind, uint64_t value, bool f
 		if (value == 0)
 			(void)buf_putc(out, '0');
 		else
-			(void)buf_printf(out, "0x%" PRIx64, value);
+			put_hex(out, value);
 		break;
 	}
 }
@@ -107,7 +139,7 @@ static void put_mode(struct buf *out, uint32_t mode, bool full)
 			break;
 		}
 	}
-	(void)buf_printf(out, "0%" PRIo32, mode);
+	put_octal(out, mode);
 }
 
 /* "<…>" behind a descriptor, as strace -y has it. */
@@ -141,8 +173,9 @@ static void put_arg(struct buf *out, const struct event_call *event, enum sys_ca
 	if (stat && event->ret == 0) {
 		(void)buf_puts(out, full && strcmp(kind->name, "statx_out") == 0 ? "{stx_mode=" : "{st_mode=");
 		put_mode(out, stat->mode, full);
-		(void)buf_printf(out, full && strcmp(kind->name, "statx_out") == 0 ? ", stx_size=" : ", st_size=");
-		(void)buf_printf(out, "%" PRIu64 ", ...}", stat->size);
+		(void)buf_puts(out, full && strcmp(kind->name, "statx_out") == 0 ? ", stx_size=" : ", st_size=");
+		put_number(out, stat->size, 10);
+		(void)buf_puts(out, ", ...}");
 		return;
 	}
 	put_pointer(out, event->args[arg], full);
@@ -189,9 +222,9 @@ static void put_result(struct buf *out, const struct event_call *call, enum sys_
 	else if (err)
 		(void)buf_printf(out, "-1 %s", sys_errno_print(err, name));
 	else if (id == CALL_mmap || id == CALL_mremap || id == CALL_brk || id == CALL_shmat)
-		(void)buf_printf(out, "0x%" PRIx64, (uint64_t)call->ret);
+		put_hex(out, (uint64_t)call->ret);
 	else
-		(void)buf_printf(out, "%" PRId64, call->ret);
+		put_signed(out, call->ret);
 	if (!err && style->full)
 		put_file(out, style->made);
 }

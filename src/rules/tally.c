@@ -47,8 +47,12 @@ struct rule_line *rule_tally_count(struct rule_tally *tally, const struct model_
 
 struct rule_line *rule_tally_add(struct rule_tally *tally, struct model *model, const struct model_view *view)
 {
-	if (!tally->sites)
-		tally->sites = calloc(1, sizeof *tally->sites);
+	/* One for each file of a walk: only what is used of it is written. */
+	if (!tally->sites) {
+		tally->sites = malloc(sizeof *tally->sites);
+		if (tally->sites)
+			tally->sites->used = tally->sites->other = 0;
+	}
 	if (tally->sites)
 		rule_sites_add(tally->sites, model, view);
 	if (!tally->sample)
