@@ -57,7 +57,9 @@ struct rule_tally {
 
 /* Counts the call in its line; NULL when there is no room. */
 struct rule_line *rule_tally_count(struct rule_tally *tally, const struct model_view *view);
-/* The same, with where it was made from and a proof. */
+/* The same, with where it was made from: for candidates, most of which are never told. */
+struct rule_line *rule_tally_place(struct rule_tally *tally, struct model *model, const struct model_view *view);
+/* The same, with a proof. */
 struct rule_line *rule_tally_add(struct rule_tally *tally, struct model *model, const struct model_view *view);
 /* Moves what `from` holds to `to`. */
 void rule_tally_merge(struct rule_tally *to, struct rule_tally *from);

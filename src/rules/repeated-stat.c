@@ -168,7 +168,7 @@ static void count_again(struct rule_run *run, const struct model_view *view, str
 	path->again++;
 	/* The first is no repeat, and asked all the same. */
 	if (path->again + 1 < run->limits[LIMIT_CALLS]) {
-		(void)rule_tally_add(&path->key.tally, run->model, view);
+		(void)rule_tally_place(&path->key.tally, run->model, view);
 		rule_keys_value(&state->paths, &path->key, path->again);
 		return;
 	}

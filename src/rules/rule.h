@@ -78,13 +78,14 @@ char *rule_sample(const struct model_view *view);
 /* Counts by call site: rule_sites_add per call, _top into a finding. */
 #define RULE_SITES_MAX 64
 struct rule_sites {
+	uint32_t used;
+	uint32_t room; /* of site; 0: all */
+	uint64_t other; /* beyond */
 	struct {
 		const char *module; /* owned by the model */
 		uint64_t offset, count;
 		uint32_t tag;
-	} site[RULE_SITES_MAX];
-	uint32_t used;
-	uint64_t other; /* beyond RULE_SITES_MAX sites */
+	} site[RULE_SITES_MAX]; /* last: a tally makes no more of it than it needs */
 };
 void rule_sites_add(struct rule_sites *sites, struct model *model, const struct model_view *view);
 void rule_sites_top(const struct rule_sites *sites, struct finding *finding, unsigned most);

@@ -31,7 +31,7 @@ void rule_sites_add_tagged(struct rule_sites *sites, struct model *model, const 
 			return;
 		}
 	}
-	if (sites->used == RULE_SITES_MAX) {
+	if (sites->used == (sites->room ? sites->room : RULE_SITES_MAX)) {
 		sites->other++;
 		return;
 	}

@@ -3,11 +3,14 @@
  * The lines of a finding while it grows: equal calls with equal outcome,
  * where they came from, one as a proof; and whether calls are one burst.
  */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "rules/keyed.h"
+
+#define SITES_FIRST 2
 
 bool rule_returned(const struct model_view *view)
 {
@@ -45,19 +48,39 @@ struct rule_line *rule_tally_count(struct rule_tally *tally, const struct model_
 	return line;
 }
 
-struct rule_line *rule_tally_add(struct rule_tally *tally, struct model *model, const struct model_view *view)
+/* Most candidates are called from one place, and a walk makes one of each file. */
+static bool sites_make_room(struct rule_tally *tally, uint32_t room)
 {
-	/* One for each file of a walk: only what is used of it is written. */
-	if (!tally->sites) {
-		tally->sites = malloc(sizeof *tally->sites);
-		if (tally->sites)
-			tally->sites->used = tally->sites->other = 0;
-	}
+	struct rule_sites *sites = tally->sites;
+
+	if (sites && sites->room >= room)
+		return true;
+	sites = realloc(sites, offsetof(struct rule_sites, site) + room * sizeof sites->site[0]);
+	if (!sites)
+		return false;
+	if (!tally->sites)
+		memset(sites, 0, offsetof(struct rule_sites, site));
+	sites->room = room;
+	tally->sites = sites;
+	return true;
+}
+
+struct rule_line *rule_tally_place(struct rule_tally *tally, struct model *model, const struct model_view *view)
+{
+	if (!tally->sites)
+		(void)sites_make_room(tally, SITES_FIRST);
+	else if (tally->sites->used == tally->sites->room)
+		(void)sites_make_room(tally, RULE_SITES_MAX);
 	if (tally->sites)
 		rule_sites_add(tally->sites, model, view);
+	return rule_tally_count(tally, view);
+}
+
+struct rule_line *rule_tally_add(struct rule_tally *tally, struct model *model, const struct model_view *view)
+{
 	if (!tally->sample)
 		tally->sample = rule_sample(view);
-	return rule_tally_count(tally, view);
+	return rule_tally_place(tally, model, view);
 }
 
 static void merge_sites(struct rule_sites *to, const struct rule_sites *from)
@@ -69,7 +92,7 @@ static void merge_sites(struct rule_sites *to, const struct rule_sites *from)
 		       (to->site[j].module != from->site[i].module || to->site[j].offset != from->site[i].offset ||
 			to->site[j].tag != from->site[i].tag))
 			j++;
-		if (j == RULE_SITES_MAX) {
+		if (j == to->room && j == to->used) {
 			to->other += from->site[i].count;
 		} else if (j == to->used) {
 			to->site[to->used++] = from->site[i];
@@ -101,6 +124,8 @@ void rule_tally_merge(struct rule_tally *to, struct rule_tally *from)
 		to->sites = from->sites;
 		from->sites = NULL;
 	} else if (from->sites) {
+		/* Without memory the rest goes with the others. */
+		(void)sites_make_room(to, RULE_SITES_MAX);
 		merge_sites(to->sites, from->sites);
 	}
 	if (!to->sample) {

@@ -76,6 +76,41 @@ static void what_is_written_is_read(void **state)
 	run("test $(ls -A %s/cache/syscull | wc -l) = 1", top);
 }
 
+static void a_stream_has_its_name_when_it_is_whole(void **state)
+{
+	struct user_file file;
+	struct user_dir dir;
+	char text[8] = "";
+	int fd;
+
+	(void)state;
+	assert_int_equal(opened(&dir, true), 0);
+	assert_int_equal(user_dir_open_file(&dir, "stream"), -ENOENT);
+	assert_int_equal(user_dir_create(&dir, &file), 0);
+	assert_int_equal(write(file.fd, "first", 5), 5);
+	assert_int_equal(user_dir_open_file(&dir, "stream"), -ENOENT);
+	/* Given up: nothing of it is left. */
+	user_file_close(&dir, &file);
+	assert_int_equal(file.fd, -1);
+	run("test $(ls -A %s/cache/syscull | wc -l) = 0", top);
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(user_dir_create(&dir, &file), 0);
+		assert_int_equal(write(file.fd, round ? "third" : "other", 5), 5);
+		assert_int_equal(user_dir_commit(&dir, &file, "stream"), 0);
+		user_file_close(&dir, &file);
+	}
+	assert_mode("cache/syscull/stream", 0600, geteuid());
+	run("test $(ls -A %s/cache/syscull | wc -l) = 1", top);
+	fd = user_dir_open_file(&dir, "stream");
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, text, sizeof text), 5);
+	assert_memory_equal(text, "third", 5);
+	assert_int_equal(close(fd), 0);
+	run("chmod 622 %s/cache/syscull/stream", top);
+	assert_int_equal(user_dir_open_file(&dir, "stream"), -EPERM);
+	user_dir_close(&dir);
+}
+
 static void the_folder_above_is_made_too(void **state)
 {
 	struct user_dir dir;
@@ -253,11 +288,17 @@ static void odd_ids_of_sudo_count_for_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_is_written_is_read),		TEST(the_folder_above_is_made_too),
-		TEST(without_the_variable_home_counts), TEST(links_are_refused),
-		TEST(what_others_may_write_is_refused), TEST(only_regular_files_are_read),
-		TEST(a_left_over_is_no_obstacle),	TEST(writers_at_once_leave_one_whole_file),
-		TEST(through_sudo_it_is_the_users),	TEST(odd_ids_of_sudo_count_for_nothing),
+		TEST(what_is_written_is_read),
+		TEST(a_stream_has_its_name_when_it_is_whole),
+		TEST(the_folder_above_is_made_too),
+		TEST(without_the_variable_home_counts),
+		TEST(links_are_refused),
+		TEST(what_others_may_write_is_refused),
+		TEST(only_regular_files_are_read),
+		TEST(a_left_over_is_no_obstacle),
+		TEST(writers_at_once_leave_one_whole_file),
+		TEST(through_sudo_it_is_the_users),
+		TEST(odd_ids_of_sudo_count_for_nothing),
 	};
 	int failed;
 
