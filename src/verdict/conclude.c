@@ -244,13 +244,16 @@ static double fit_calls(const struct analysis_result *result, const struct untra
 /* Without an account of the tasks it is all from durations. */
 #define SPREAD 0.05
 #define SPREAD_BY_DURATIONS 0.3
+/* A stop that wakes us up on another CPU costs now this, now five times as much. */
+#define SPREAD_ACROSS 5
 
 static void judge_ranges(struct analysis_result *result, const struct untraced_result *untraced,
 			 const struct time_amount *amounts, size_t rows)
 {
 	double spread = untraced->clocked ? SPREAD : SPREAD_BY_DURATIONS, wall_ns = (double)result->facts.wall_ns,
-	       task_ns = spread * result->task_ns + (untraced->clocked ? untraced->work_spread : 0),
-	       whole_ns = spread * result->untraced_ns + (untraced->clocked ? untraced->ns_spread : 0);
+	       stops = !untraced->clocked ? 0 : result->facts.pinned ? 1 : SPREAD_ACROSS,
+	       task_ns = spread * result->task_ns + stops * untraced->work_spread,
+	       whole_ns = spread * result->untraced_ns + stops * untraced->ns_spread;
 
 	for (size_t row = 0; row < rows; row++) {
 		result->calls_low_ns += amounts[row].low_ns;

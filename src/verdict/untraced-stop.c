@@ -2,6 +2,7 @@
 /* What our stops cost a task, found in a sample of cheap calls of the run. */
 #include "verdict/untraced-stop.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,10 +198,19 @@ void untraced_learn_idle(struct untraced *book, const struct untraced_stretch *s
 	untraced_mean_add(&book->idle, idle_ns, GUESS_RUN_NS);
 }
 
+/* fstat(3) is newfstatat without a path, which looks up nothing: taken for a
+ * look-up, it would make the stop cheaper by what that costs. */
+static enum probe_id probe_of(enum sys_call_id id, const struct event_call *call, int err)
+{
+	if (id == CALL_newfstatat && err == 0 && call->args[3] & AT_EMPTY_PATH)
+		return PROBE_FSTAT;
+	return price_table_probe(id, err);
+}
+
 void untraced_learn(struct untraced *book, struct untraced_task *task, enum sys_call_id id,
 		    const struct event_call *call, int err)
 {
-	enum probe_id probe = price_table_probe(id, err);
+	enum probe_id probe = probe_of(id, call, err);
 	double run_ns = task->sample_run_ns, usual = cost_ns(book, probe, id, call);
 	bool steady = probe != PROBE_READ && probe != PROBE_WRITE;
 

@@ -76,15 +76,30 @@ static struct untraced_stretch between(const struct untraced_account *from, cons
 	return stretch;
 }
 
+/*
+ * What it was idle beyond the stops: it slept, or had stopped and we were
+ * late.  Where there is nobody else we were late for it; among several it may
+ * have been for others, while this one slept on: then no more is believed
+ * than it had to queue itself, on the same machine.  So where lateness is
+ * not told.
+ */
+static double idle_beyond(const struct untraced *book, const struct untraced_stretch *stretch)
+{
+	double late_ns = stretch->late_ns;
+
+	if (!book->late_told || (book->tasks.used > 1 && late_ns > stretch->queue_ns))
+		late_ns = stretch->queue_ns;
+	return stretch->idle_ns - stretch->stops * book->idle.value - late_ns;
+}
+
 /* What the stretch had that ends with a call's return: from its enter on, or
  * from the last clock before it.  Each stop is one turn: one more, and it
  * slept or was thrown out.  Where we were late, it was ready all the time. */
 static void judge_stretch(struct untraced *book, struct untraced_task *task, const struct untraced_account *now)
 {
 	struct untraced_stretch stretch = between(task->entered ? &task->enter : &task->last, now);
-	double idle_ns = stretch.idle_ns - stretch.stops * book->idle.value;
+	double idle_ns = idle_beyond(book, &stretch);
 
-	idle_ns -= stretch.late_ns > stretch.queue_ns ? stretch.late_ns : stretch.queue_ns;
 	task->call = (struct time_account){
 		.known = true,
 		.whole = task->entered,
@@ -136,6 +151,7 @@ static void clock_feed(struct untraced *book, struct untraced_task *task, const 
 	double stopped_ns = task->at.stops, work_ns = last.run_ns - untraced_stops_ns(book, last.stops);
 	bool whole_call = clock->at == EVENT_CLOCK_RETURN && task->last_at == EVENT_CLOCK_ENTER;
 
+	book->late_told = book->late_told || now.late_ns > 0;
 	if (task->clocked && now.run_ns >= task->last.run_ns && now.stops >= task->last.stops) {
 		untraced_learn_idle(book, &last);
 		task->at = task->base;
@@ -144,10 +160,7 @@ static void clock_feed(struct untraced *book, struct untraced_task *task, const 
 		book->work_ns += work_ns;
 		if (clock->at == EVENT_CLOCK_RETURN) {
 			judge_stretch(book, task, &now);
-			/* Where it had to queue, so had we. */
-			task->sleep_ns = last.turns > last.stops
-						 ? last.idle_ns - last.stops * book->idle.value - last.queue_ns
-						 : 0;
+			task->sleep_ns = last.turns > last.stops ? idle_beyond(book, &last) : 0;
 			task->returned = true;
 			task->sampled = whole_call && last.stops < 1.5 && last.turns < 1.5;
 			task->sample_run_ns = last.run_ns;

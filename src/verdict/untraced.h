@@ -91,6 +91,7 @@ struct untraced {
 	uint64_t clocks, unclocked; /* tasks that ended with and without one */
 	uint64_t dropped; /* tasks beyond the limit */
 	struct time_account call; /* of the last call that was fed */
+	bool late_told; /* clocks say how long the observer was kept waiting */
 	bool in_kernel; /* durations are, and no stop is in them (EVENT_FLOOR) */
 	double gap_ns; /* then: what of a stretch between calls is the engine's */
 };

@@ -64,6 +64,18 @@ static void dear_look_ups_do_not_raise_the_stop_at_enter(void **state)
 	assert_true(now_of(world) - before <= 1000 * (GAP + 600 + 300));
 }
 
+/* What looks like a look-up and is none, as glibc's fstat. */
+static void a_status_by_descriptor_is_cheap(void **state)
+{
+	struct world *world = *state;
+
+	world->flags = 0x1000; /* AT_EMPTY_PATH */
+	for (int i = 0; i < 200; i++)
+		calls(world, 1, GAP, 300, 0, (struct asked){ CALL_newfstatat, 0, false });
+	world->flags = 0;
+	assert_true(world->book.run.value > STOP - 1 && world->book.run.value < STOP + 1);
+}
+
 static void sleep_takes_as_long_as_it_takes(void **state)
 {
 	struct world *world = *state;
@@ -78,6 +90,27 @@ static void sleep_takes_as_long_as_it_takes(void **state)
 	assert_true(NEAR(judged(world).wait_ns, 330 * MS));
 	/* CPU time it is not. */
 	assert_true(judged(world).work_ns < MS);
+}
+
+/* On a busy machine: it sleeps, then waits for a CPU for longer than it slept,
+ * stops, and then we wait for one.  Only the sleep is its own. */
+static void a_sleep_is_as_long_on_a_busy_machine(void **state)
+{
+	struct world *world = *state;
+	struct body *body = body_of(world, 1);
+	struct asked asked = { CALL_clock_nanosleep, 0, false };
+	double before = now_of(world);
+	uint64_t began;
+
+	enters(world, 1, 0, &asked);
+	began = world->now;
+	body->queue_ns += 380 * MS;
+	body->wall_ns += 380 * MS + 5 * MS;
+	world->late_ns += 5 * MS;
+	world->now += 385 * MS;
+	returns(world, 1, began, CHEAP, 300 * MS, &asked);
+	assert_true(NEAR(now_of(world) - before, 300 * MS + CHEAP));
+	assert_true(NEAR(judged(world).wait_ns, 300 * MS));
 }
 
 static void a_slow_disk_is_no_waiting(void **state)
@@ -327,7 +360,9 @@ int main(void)
 		TEST(many_short_calls_add_up),
 		TEST(what_is_always_between_calls_is_no_stop),
 		TEST(dear_look_ups_do_not_raise_the_stop_at_enter),
+		TEST(a_status_by_descriptor_is_cheap),
 		TEST(sleep_takes_as_long_as_it_takes),
+		TEST(a_sleep_is_as_long_on_a_busy_machine),
 		TEST(a_slow_disk_is_no_waiting),
 		TEST(losing_the_cpu_is_no_time),
 		TEST(a_parent_waits_for_its_child),

@@ -30,7 +30,7 @@ struct body {
 struct world {
 	struct untraced book;
 	struct price_book *prices;
-	uint64_t now, late_ns;
+	uint64_t now, late_ns, flags; /* the fourth argument of all calls */
 	struct body bodies[8];
 };
 
@@ -101,6 +101,7 @@ static inline void returns(struct world *world, uint32_t tid, uint64_t began, ui
 	call.head.time_ns = began;
 	call.duration_ns = world->now - began;
 	call.ret = asked->ret;
+	call.args[3] = world->flags;
 	call.arch = SYS_ARCH_NATIVE;
 	feed(world, &call, asked->id, asked->ret < 0 ? (int)-asked->ret : 0);
 }
