@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "rules/keyed.h"
 
-#define PATHS_MAX 16384 /* that came twice, at a time */
+#define PATHS_MAX 4096 /* that came twice, at a time */
 #define GROUPS_MAX 4096
 #define RECENT_PATHS 8192
 #define WAITED_MAX 16384
@@ -372,6 +372,7 @@ const struct rule rule_repeated_stat = {
 	.calls = stat_calls,
 	.limits = stat_limits,
 	.state_bytes = sizeof(struct stat_state),
+	.breadth = 1,
 	.start = stat_start,
 	.call = stat_call,
 	.image_end = stat_image_end,

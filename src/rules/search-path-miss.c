@@ -13,7 +13,7 @@
 
 #include "base/text.h"
 
-#define NAMES_MAX 16384 /* names looked for at a time */
+#define NAMES_MAX 4096 /* names looked for at a time */
 #define GROUPS_MAX 1024
 #define RECENT_PIDS 256
 #define USED_MAX 4096
