@@ -85,10 +85,10 @@ static void doctor_files(struct term *term)
 	lines(term, text);
 }
 
-/* How many engines cannot be used. */
+/* How many engines can be used. */
 static unsigned doctor_engines(struct term *term)
 {
-	unsigned bad = 0;
+	unsigned good = 0;
 
 	for (size_t i = 0; engine_list[i]; i++) {
 		struct engine_probe probe;
@@ -99,14 +99,13 @@ static unsigned doctor_engines(struct term *term)
 		engine_list[i]->probe(&probe);
 		(void)snprintf(text, sizeof text, "%s: %s", probe.usable ? "ok" : "NOT USABLE", probe.why);
 		line(term, engine_list[i]->name, probe.usable, text);
-		if (!probe.usable) {
-			bad++;
+		good += probe.usable;
+		if (!probe.usable)
 			lines(term, probe.fix);
-		}
 		for (unsigned part = 0; part < probe.part_count; part++)
 			line(term, probe.parts[part].name, probe.parts[part].ok, probe.parts[part].text);
 	}
-	return bad;
+	return good;
 }
 
 static int doctor_main(const struct command *command, int argc, char **argv)
@@ -114,7 +113,7 @@ static int doctor_main(const struct command *command, int argc, char **argv)
 	struct utsname host;
 	struct term term;
 	struct tty tty = tty_of(STDOUT_FILENO, TTY_COLOR_AUTO);
-	unsigned bad;
+	unsigned good;
 	int first, status;
 
 	if (!command_operands(command, argc, argv, &first, &status))
@@ -130,7 +129,7 @@ static int doctor_main(const struct command *command, int argc, char **argv)
 		(void)snprintf(text, sizeof text, "%s %s %s", host.sysname, host.release, host.machine);
 		line(&term, "system", true, text);
 	}
-	bad = doctor_engines(&term);
+	good = doctor_engines(&term);
 	doctor_prices(&term);
 	doctor_files(&term);
 	if (term_done(&term) < 0) {
@@ -138,7 +137,7 @@ static int doctor_main(const struct command *command, int argc, char **argv)
 		return EXIT_OURS;
 	}
 	status = command_finish();
-	return status == 0 && bad > 0 ? 1 : status;
+	return status == 0 && good == 0 ? 1 : status;
 }
 
 const struct command command_doctor = {

@@ -18,15 +18,17 @@
 #define PIDS_MAX 64
 #define TASK_LIMIT 4096
 
-enum { OPT_ENGINE = 256, OPT_PIN, OPT_TASK_LIMIT };
+enum { OPT_ENGINE = 256, OPT_PIN, OPT_RING, OPT_TASK_LIMIT, OPT_USER };
 
 static const struct opt record_options[] = {
 	{ 'o', "output", "FILE", "keep the run in FILE instead of as the last one" },
 	{ 'p', "attach", "PID", "watch a running process until INT (repeatable)" },
 	{ 'q', "quiet", NULL, "no progress while attached" },
-	{ OPT_ENGINE, "engine", "NAME", "auto or ptrace" },
+	{ OPT_ENGINE, "engine", "NAME", "auto, bpf or ptrace" },
 	{ OPT_PIN, "pin", "WHEN", "share a CPU with the command: auto, always, never" },
+	{ OPT_RING, "ring", "SIZE", "bpf engine: room for records that wait (16M); more for many CPUs" },
 	{ OPT_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096); more run untraced" },
+	{ OPT_USER, "user", "USER", "as root: run the command as this user" },
 	{ 'h', "help", NULL, "this text" },
 	{ 0, NULL, NULL, NULL },
 };
@@ -36,6 +38,8 @@ struct record_settings {
 	enum engine_pin pin;
 	bool quiet, help;
 	uint32_t task_limit;
+	uint64_t ring_bytes;
+	const char *user;
 	pid_t pids[PIDS_MAX];
 	size_t pid_count;
 };
@@ -70,6 +74,11 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 		r = command_when("--pin", value, &when, err);
 		s->pin = (enum engine_pin)when;
 		return r;
+	case OPT_RING:
+		return command_ring(value, &s->ring_bytes, err);
+	case OPT_USER:
+		s->user = value;
+		return 0;
 	case OPT_TASK_LIMIT:
 		r = command_number("--task-limit", value, 1, 1000000, &number, err);
 		s->task_limit = (uint32_t)number;
@@ -102,6 +111,8 @@ static int record(struct record_settings *s, char **argv)
 		.engine = s->engine,
 		.pin = s->pin,
 		.task_limit = s->task_limit,
+		.ring_bytes = s->ring_bytes,
+		.user = s->user,
 		.progress = !s->quiet,
 		.keep = &keep,
 		.only_keep = true,

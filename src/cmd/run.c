@@ -40,7 +40,7 @@ static const struct opt run_options[] = {
 	PROJECT_OPTIONS,
 	{ OPT_RING, "ring", "SIZE", "bpf engine: room for records that wait (16M); more for many CPUs" },
 	{ OPT_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096); more run untraced" },
-	{ OPT_USER, "user", "NAME", "as root: run the command as this user" },
+	{ OPT_USER, "user", "USER", "as root: run the command as this user" },
 	{ 'h', "help", NULL, "this text" },
 	{ 'V', "version", NULL, "print the version" },
 	{ 0, NULL, NULL, NULL },

@@ -3,8 +3,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/cmd.h"
+
+#define RING_MOST (256u << 20)
 
 int command_number(const char *what, const char *text, long least, long most, long *ret, struct error *err)
 {
@@ -14,6 +17,26 @@ int command_number(const char *what, const char *text, long least, long most, lo
 	*ret = strtol(text, &end, 10);
 	if (end == text || *end != '\0' || errno != 0 || *ret < least || *ret > most)
 		return error_set(err, EINVAL, "%s wants a number from %ld to %ld, not '%s'", what, least, most, text);
+	return 0;
+}
+
+int command_ring(const char *text, uint64_t *ret, struct error *err)
+{
+	const long page = sysconf(_SC_PAGESIZE);
+	char *end;
+	unsigned long long bytes;
+
+	errno = 0;
+	bytes = strtoull(text, &end, 10);
+	if (end != text && (*end == 'K' || *end == 'k' || *end == 'M' || *end == 'm')) {
+		bytes *= *end == 'K' || *end == 'k' ? 1024 : 1024 * 1024;
+		end++;
+	}
+	if (errno != 0 || end == text || *end != '\0' || *text == '-' || bytes < (unsigned long long)page ||
+	    bytes > RING_MOST || (bytes & (bytes - 1)) != 0)
+		return error_set(err, EINVAL, "--ring wants a power of two from %ldK to 256M, not '%s'", page / 1024,
+				 text);
+	*ret = bytes;
 	return 0;
 }
 

@@ -16,43 +16,66 @@
 #include "cmd/host.h"
 #include "cmd/keep.h"
 #include "cmd/signals.h"
+#include "cmd/user.h"
 
 #define PROGRESS_AFTER_NS UINT64_C(1000000000)
 
-/* The engine to use and, in words, why. */
-static int choose_engine(const struct watch *watch, const struct engine_ops **ret, char *why, size_t room,
-			 struct error *err)
+static bool is_automatic(const struct watch *watch)
 {
-	const struct engine_ops *ops = NULL;
-	const char *name = watch->engine;
-	bool automatic = !name || strcmp(name, "auto") == 0;
-
-	if (!automatic) {
-		ops = engine_by_name(name);
-		if (!ops || !ops->live)
-			return error_set(err, EINVAL, "--engine: no engine is called '%s'; auto or ptrace", name);
-		(void)snprintf(why, room, "asked for");
-		*ret = ops;
-		return 0;
-	}
-	for (size_t i = 0; engine_list[i]; i++) {
-		if (!engine_list[i]->live || (watch->scope && !engine_list[i]->scopes))
-			continue;
-		/* The one engine there is needs no probe to be chosen: a
-		 * refusal is told by its start, with what to do. */
-		(void)snprintf(why, room, "the only engine of this version");
-		*ret = engine_list[i];
-		return 0;
-	}
-	return error_set(err, ENOTSUP, "no engine was built in");
+	return !watch->engine || strcmp(watch->engine, "auto") == 0;
 }
 
-int watch_check(const struct watch *watch, struct error *err)
+int watch_check(struct watch *watch, struct error *err)
 {
-	const struct engine_ops *ops = NULL;
-	char why[sizeof watch->why];
+	const struct engine_ops *ops = is_automatic(watch) ? NULL : engine_by_name(watch->engine);
 
-	return choose_engine(watch, &ops, why, sizeof why, err);
+	if (!is_automatic(watch) && (!ops || !ops->live))
+		return error_set(err, EINVAL, "--engine: no engine is called '%s'; auto, bpf or ptrace", watch->engine);
+	return watch->user ? user_find(watch->user, &watch->who, err) : 0;
+}
+
+/* Can `auto` take it for this? */
+static bool is_fit(const struct watch *watch, const struct engine_ops *ops)
+{
+	if (!ops->live || (watch->scope && !ops->scopes))
+		return false;
+	/* Who says where tasks are to run has the engine in mind that moves them. */
+	return watch->pin == ENGINE_PIN_AUTO || ops == &engine_ptrace;
+}
+
+/* "cannot load the bpf engine: WHY; see: …": the reason alone. */
+static void say_refused(char *why, size_t room, const struct engine_ops *ops, const struct error *err)
+{
+	const char *reason = strstr(err->text, ": ");
+
+	reason = reason ? reason + 2 : err->text;
+	(void)snprintf(why, room, "no %s: %.*s", ops->name, (int)strcspn(reason, ";"), reason);
+}
+
+/* By trying: an engine that cannot be used says so before anything is begun. */
+static int start_engine(struct watch *watch, const struct engine_spec *spec, struct engine **ret_engine,
+			struct error *err)
+{
+	int r = -ENOTSUP;
+
+	if (!is_automatic(watch)) {
+		(void)snprintf(watch->why, sizeof watch->why, "asked for");
+		return engine_by_name(watch->engine)->start(spec, ret_engine, err);
+	}
+	(void)snprintf(watch->why, sizeof watch->why, "%s",
+		       watch->scope ? "it stops at the budgeted calls alone" : "the best that works here");
+	for (size_t i = 0; engine_list[i] && r == -ENOTSUP; i++) {
+		struct error refused = { 0 };
+
+		if (!is_fit(watch, engine_list[i]))
+			continue;
+		r = engine_list[i]->start(spec, ret_engine, &refused);
+		if (r == -ENOTSUP && engine_list[i] != &engine_ptrace)
+			say_refused(watch->why, sizeof watch->why, engine_list[i], &refused);
+		else
+			*err = refused;
+	}
+	return r;
 }
 
 static const struct {
@@ -204,6 +227,8 @@ static void prepare_child(void *data)
 	const struct watch *watch = data;
 
 	signals_restore_child(NULL);
+	if (watch->user && user_become(&watch->who) < 0)
+		_exit(EXIT_OURS);
 	if (watch->prepare && watch->prepare(watch->prepare_data) < 0)
 		_exit(EXIT_OURS);
 }
@@ -259,19 +284,18 @@ int watch_run(struct watch *watch, struct analysis *analysis, struct error *err)
 		.pin = watch->pin,
 		.scope = watch->scope,
 		.task_limit = watch->task_limit,
+		.ring_bytes = watch->ring_bytes,
 		.prepare_child = prepare_child,
 		.prepare_data = watch,
 	};
-	const struct engine_ops *ops = NULL;
+	const struct engine_ops *ops;
 	struct engine_stats stats;
 	struct engine *engine;
 	struct error late = { 0 };
-	int r = choose_engine(watch, &ops, watch->why, sizeof watch->why, err);
+	int r;
 
-	if (r < 0)
-		return r;
 	signals_take(!watch->argv);
-	r = ops->start(&spec, &engine, err);
+	r = start_engine(watch, &spec, &engine, err);
 	if (r < 0) {
 		signals_give_back();
 		return r;
@@ -281,7 +305,10 @@ int watch_run(struct watch *watch, struct analysis *analysis, struct error *err)
 	ops = engine->ops;
 	if (watch->keep)
 		begin_keep(watch, ops, &spec);
-	if (pump(watch, ops, engine, analysis, &late) < 0)
+	/* Before anything that the command made is looked at. */
+	if (watch->user && (r = user_drop(&watch->who)) < 0)
+		(void)error_errno(&late, -r, "--user: privileges could not be given up");
+	if (late.code == 0 && pump(watch, ops, engine, analysis, &late) < 0)
 		log_error(&late);
 	ops->stats(engine, &stats);
 	if (stats.lost > 0 && ops->losses)

@@ -7,6 +7,7 @@
 #ifndef SYSCULL_CMD_WATCH_H
 #define SYSCULL_CMD_WATCH_H
 
+#include "cmd/user.h"
 #include "engine/engine.h"
 #include "verdict/analysis.h"
 
@@ -23,6 +24,8 @@ struct watch {
 	const char *engine; /* NULL or "auto": the best one */
 	enum engine_pin pin;
 	uint32_t task_limit;
+	uint64_t ring_bytes; /* bpf engine; 0 the default */
+	const char *user; /* whom the command runs as; NULL as we do */
 	/* NULL: all calls.  Else `auto` takes the engine that watches a scope at
 	 * full speed for the rest, whatever it would have taken; for call budgets
 	 * alone on a launched command. */
@@ -34,6 +37,8 @@ struct watch {
 	 * negative to give it up (status 125).  NULL: nothing. */
 	int (*prepare)(void *data);
 	void *prepare_data;
+
+	struct user who; /* filled by watch_check */
 
 	/* What came of it. */
 	struct analysis_facts facts; /* engine, books, warnings filled in */
@@ -49,8 +54,8 @@ struct watch {
 void watch_books(const struct engine_stats *stats, const struct engine_exit *end,
 		 char reason[static WATCH_REASON_BYTES], struct analysis_facts *ret_facts);
 
-/* Fails before anything is started when the engine is unknown. */
-int watch_check(const struct watch *watch, struct error *err);
+/* Fails before anything is started when the engine or the user is unknown. */
+int watch_check(struct watch *watch, struct error *err);
 /*
  * Runs to the end and leaves our signals taken (signals_give_back).
  * Negative errno when it did not start (`started` is false); what goes wrong

@@ -20,11 +20,12 @@ fails_with()
 	expect "$errors" ""
 	# Options and the names of their arguments, as the help has them.
 	declare -A values=([EXPR]=read [FILE]=report [FORMAT]=text [LIST]=argv [N]=100 [NAME]=ptrace [PATH]=/
-		[SHARE,TIME]=1%,100us [WHAT]=region [WHEN]=auto)
+		[SHARE,TIME]=1%,100us [SIZE]=1M [USER]=root [WHAT]=region [WHEN]=auto)
 	tried=0
 	while read -r name argument; do
 		case $name in
 		--attach | --help | --version) continue ;;
+		--user) [ "$(id -u)" -eq 0 ] || continue ;;
 		esac
 		[ -z "$argument" ] || [ -n "${values[$argument]-}" ] || expect "an argument that this test knows" "$argument"
 		run_apart "$SYSCULL" run "$name" ${argument:+"${values[$argument]}"} -- true

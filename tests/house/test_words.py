@@ -12,6 +12,7 @@ OTHERS = re.compile(
       [A-Z0-9_]*SYSCALL[A-Z0-9_]*     # PTRACE_GET_SYSCALL_INFO, __NR_SYSCALL_BASE
     | SYS_\w+
     | .*\braw_syscalls\b.*            # the kernel's tracepoints
+    | \[?vsyscall\]?                 # a page of its
     | .*\bsys(/kernel)?/.*            # a path in the kernel's file systems
     | .*data/syscalls\b.*             # where our own table is
     | syscalls?\(2\)                  # the manual page of section 2

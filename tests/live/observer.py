@@ -19,7 +19,7 @@ import sys
 import live
 
 BY_ENTER = {"exit", "exit_group", "rt_sigreturn", "fork", "vfork", "clone", "clone3"}
-OURS = ("syscull", "syscull-keeper", "live-scope", "live-on-bpf", "perf")
+OURS = ("syscull", "syscull-keeper", "live-scope", "live-on-bpf", "live-on-ptrace", "perf")
 ONLY_US = " && ".join(f'comm != "{name}"' for name in OURS)
 
 def numbers():

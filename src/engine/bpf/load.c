@@ -25,7 +25,7 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #pragma GCC diagnostic ignored "-Wcast-align"
-#include "kernel.skel.h"
+#include "engine/bpf/kernel.skel.h"
 #pragma GCC diagnostic pop
 
 #define FAULTS_VARIABLE "SYSCULL_TEST_BPF"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stands for the command in the live tests: the same with the bpf engine, and
+ * Stands for the command in the live tests: the same with one engine, and
  * nothing else changed, as a shell would change the environment.  Where the
  * engine cannot be used "doctor" fails, and so the tests are skipped.
  */
@@ -18,7 +18,7 @@ static int doctor(void)
 
 	while (out && fgets(line, sizeof line, out)) {
 		(void)fputs(line, stdout);
-		usable |= strncmp(line, "bpf ", 4) == 0 && strstr(line, " ok:") != NULL;
+		usable |= strncmp(line, SYSCULL_ENGINE " ", sizeof SYSCULL_ENGINE) == 0 && strstr(line, " ok:") != NULL;
 	}
 	if (!out || pclose(out) != 0)
 		return 1;
@@ -37,9 +37,10 @@ int main(int argc, char **argv)
 	words[used++] = (char *)SYSCULL_PATH;
 	for (int i = 1; i < argc; i++) {
 		words[used++] = argv[i];
-		if (i == 1 && strcmp(argv[i], "run") == 0) {
+		if (i == 1 &&
+		    (strcmp(argv[i], "run") == 0 || strcmp(argv[i], "record") == 0 || strcmp(argv[i], "check") == 0)) {
 			words[used++] = (char *)"--engine";
-			words[used++] = (char *)"bpf";
+			words[used++] = (char *)SYSCULL_ENGINE;
 		}
 	}
 	(void)execv(SYSCULL_PATH, words);
