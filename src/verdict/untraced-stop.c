@@ -21,6 +21,7 @@
 #define MORE_MOST 0.27 /* of the purest stop at return: what the one at enter may cost more */
 #define STEADY_MOST_NS 300 /* a call that costs no more does the same each time */
 #define SMALL_BYTES 512 /* a read or write of so few bytes is a cheap call */
+#define SMALL_MORE_NS 30 /* than one that does nothing */
 #define LARGE_BYTES 16384 /* and one of so many is too dear to stand for anything */
 #define STEADY_WITHIN 8 /* samples ago that a call was whose cost is known well */
 
@@ -182,7 +183,7 @@ static double cost_ns(const struct untraced *book, enum probe_id probe, enum sys
 	if (book->since_steady < STEADY_WITHIN || call->ret > LARGE_BYTES)
 		return 0;
 	if (call->ret <= SMALL_BYTES)
-		return usual_ns(PROBE_NULL);
+		return usual_ns(PROBE_NULL) + SMALL_MORE_NS;
 	return probe == PROBE_READ ? 500 + 0.15 * (double)call->ret : 700 + 0.8 * (double)call->ret;
 }
 
