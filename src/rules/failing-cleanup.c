@@ -218,7 +218,7 @@ static const struct rule_limit cleanup_limits[] = {
 
 const struct rule rule_failing_cleanup = {
 	.id = "failing-cleanup",
-	.title = "removing what is known to be gone, making what is known to be there",
+	.title = "removing what is known to be gone",
 	.items = SYS_ITEM_BIT(PATH),
 	.needs = RULE_NEEDS_PATHS,
 	.calls = cleanup_calls,
