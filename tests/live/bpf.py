@@ -46,7 +46,8 @@ SAME = {
     "long-paths": ["sh", "-c", "cat " + "x" * 200 + "/" * 3700 + "y; cat " + "z" * 5000],
 }
 # How often depends on who comes first.
-VARIES = {"futex", "sched_yield", "restart_syscall", "rt_sigreturn", "madvise", "munmap", "mprotect", "mmap", "brk", "rt_sigprocmask"}
+VARIES = {"futex", "sched_yield", "restart_syscall", "rt_sigreturn", "madvise", "munmap", "mprotect", "mmap", "brk", "rt_sigprocmask",
+          "pause", "rseq", "set_robust_list"}
 
 
 def run(argv, cwd, engine, *options, faults="", **more):

@@ -60,12 +60,35 @@ struct {
 	__type(value, struct kern_lost);
 } lost SEC(".maps");
 
-/* The programs that are called by others. */
-enum { CHAIN_ITEMS, CHAIN_ENVIRONMENT, CHAIN_IMAGE, CHAIN_NAMES, CHAIN_COUNT };
+/* Programs are called by others where a function would be verified anew in
+ * each of them; what begins with a task that is not known yet is begun again. */
+enum {
+	CHAIN_ITEMS,
+	CHAIN_ENVIRONMENT,
+	CHAIN_IMAGE,
+	CHAIN_NAMES,
+	CHAIN_ADOPT,
+	CHAIN_LOST,
+	CHAIN_ENDED,
+	CHAIN_ENTER,
+	CHAIN_EXIT,
+	CHAIN_FORK,
+	CHAIN_EXEC,
+	CHAIN_END,
+	CHAIN_COUNT
+};
 int on_items(struct bpf_raw_tracepoint_args *ctx);
 int on_environment(struct bpf_raw_tracepoint_args *ctx);
 int on_image(struct bpf_raw_tracepoint_args *ctx);
 int on_names(struct bpf_raw_tracepoint_args *ctx);
+int on_adopt(struct bpf_raw_tracepoint_args *ctx);
+int on_lost(struct bpf_raw_tracepoint_args *ctx);
+int on_ended(struct bpf_raw_tracepoint_args *ctx);
+int on_enter(struct bpf_raw_tracepoint_args *ctx);
+int on_exit(struct bpf_raw_tracepoint_args *ctx);
+int on_fork(struct bpf_raw_tracepoint_args *ctx);
+int on_exec(struct bpf_raw_tracepoint_args *ctx);
+int on_end(struct bpf_raw_tracepoint_args *ctx);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -78,13 +101,22 @@ struct {
 		[CHAIN_ENVIRONMENT] = (void *)&on_environment,
 		[CHAIN_IMAGE] = (void *)&on_image,
 		[CHAIN_NAMES] = (void *)&on_names,
+		[CHAIN_ADOPT] = (void *)&on_adopt,
+		[CHAIN_LOST] = (void *)&on_lost,
+		[CHAIN_ENDED] = (void *)&on_ended,
+		[CHAIN_ENTER] = (void *)&on_enter,
+		[CHAIN_EXIT] = (void *)&on_exit,
+		[CHAIN_FORK] = (void *)&on_fork,
+		[CHAIN_EXEC] = (void *)&on_exec,
+		[CHAIN_END] = (void *)&on_end,
 	},
 };
 
-/* What the two kinds of machine differ in. */
+/* What the two kinds of machine differ in: struct pt_regs, which is as fixed
+ * as the interface of signals and tracers is. */
 #if defined SYSCULL_BPF_X86_64
 struct registers {
-	uint64_t r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp, ss;
+	uint64_t r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags;
 };
 #define ARCH_NATIVE 0 /* SYS_ARCH_X86_64 */
 #define ARCH_COMPAT 1
@@ -212,43 +244,62 @@ static __always_inline uint32_t outcome_of(int64_t ret)
 	return ret < 0 && ret >= -4095 ? KERN_FAILED : KERN_OK;
 }
 
-static __always_inline int put(void *data, uint64_t bytes, uint64_t limit)
+/* How full the ring is is asked for now and then only, unless it was full. */
+#define ASK_EVERY 16
+static __always_inline int put(struct kern_books *book, void *data, uint64_t bytes, uint64_t limit)
 {
-	uint64_t waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
-	uint64_t flags = BPF_RB_NO_WAKEUP;
+	uint64_t flags = BPF_RB_NO_WAKEUP, waiting;
 
-	if (waiting > limit)
-		return -1;
-	if (waiting > settings.wake_limit && live.asleep) {
-		live.asleep = 0;
-		flags = BPF_RB_FORCE_WAKEUP;
+	if (book->puts++ % ASK_EVERY == 0 || book->crowded || settings.small_ring) {
+		waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
+		book->crowded = waiting > settings.call_limit;
+		if (waiting > limit)
+			return -1;
+		if (waiting > settings.wake_limit && live.asleep) {
+			live.asleep = 0;
+			flags = BPF_RB_FORCE_WAKEUP;
+		}
 	}
 	return bpf_ringbuf_output(&ring, data, bytes, flags);
 }
 
 static __always_inline void put_state(struct kern_books *book, void *data, uint64_t bytes)
 {
-	if (put(data, bytes, ~0ull) != 0)
+	if (put(book, data, bytes, ~0ull) != 0)
 		book->lost_state++;
 }
 
-__noinline int lose(uint32_t arch, int32_t nr, int64_t ret, uint64_t ns, uint32_t unreturned)
+static __always_inline void bump_lost(struct kern_books *book, const struct event_call *call)
 {
-	struct kern_books *book = my_books();
-	uint32_t place = place_of(arch, nr), outcome = unreturned ? KERN_UNRETURNED : outcome_of(ret);
-	struct kern_lost_key key = { .nr = nr, .arch = (uint16_t)arch };
-	struct kern_lost first = { 0 }, *known;
+	uint32_t outcome = call->head.flags & EVENT_F_UNFINISHED ? KERN_UNRETURNED : outcome_of(call->ret);
+	uint32_t place = place_of(call->arch, call->nr);
 	uint64_t now = bpf_ktime_get_ns();
 
-	KEEP(place);
-	if (!book || place >= KERN_PLACES || outcome >= KERN_OUTCOMES)
-		return 0;
-	book->lost[place][outcome]++;
 	book->lost_calls++;
+	KEEP(place);
+	if (place < KERN_PLACES)
+		book->lost[place][outcome]++;
 	if (book->lost_first_ns == 0)
 		book->lost_first_ns = now;
 	book->lost_last_ns = now;
-	key.err = unreturned ? UINT16_MAX : outcome == KERN_FAILED ? (uint16_t)-ret : 0;
+}
+
+/* The sums have it already; here it is split by errno, while there is room. */
+SEC("raw_tp")
+int on_lost(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct kern_lost_key key = { 0 };
+	struct kern_lost first = { 0 }, *known;
+
+	if (!task)
+		return 0;
+	key.nr = task->call.nr;
+	key.arch = task->call.arch;
+	if (task->call.head.flags & EVENT_F_UNFINISHED)
+		key.err = UINT16_MAX;
+	else if (outcome_of(task->call.ret) == KERN_FAILED)
+		key.err = (uint16_t)-task->call.ret;
 	known = bpf_map_lookup_elem(&lost, &key);
 	if (!known) {
 		(void)bpf_map_update_elem(&lost, &key, &first, BPF_NOEXIST);
@@ -256,9 +307,7 @@ __noinline int lose(uint32_t arch, int32_t nr, int64_t ret, uint64_t ns, uint32_
 	}
 	if (known) {
 		__sync_fetch_and_add(&known->count, 1);
-		__sync_fetch_and_add(&known->ns, ns);
-	} else {
-		book->lost_unsplit++;
+		__sync_fetch_and_add(&known->ns, task->call.duration_ns);
 	}
 	return 0;
 }
@@ -358,36 +407,39 @@ struct message {
 #define CONTROL_BYTES 4096
 #define NAME_BYTES 128
 
-static __always_inline void queue_part(struct kern_scratch *scratch, uint32_t type, uint32_t flags, uint64_t address,
-				       uint64_t bytes)
+__noinline int queue_part(struct kern_scratch *scratch, uint32_t type, uint32_t flags, uint64_t address, uint64_t bytes)
 {
-	struct kern_part *part = &scratch->parts[scratch->part_count & (KERN_PARTS - 1)];
+	struct kern_part *part;
 
+	if (!scratch)
+		return 0;
+	part = &scratch->parts[scratch->part_count & (KERN_PARTS - 1)];
 	part->type = type;
 	part->flags = flags;
 	part->address = address;
 	part->bytes = bytes;
 	scratch->part_count++;
+	return 0;
 }
 
 /* What a message points at follows it: the reader adds it up. */
-static __always_inline void queue_message(struct kern_scratch *scratch, const volatile struct kern_op *op,
-					  uint64_t address)
+__noinline int queue_message(struct kern_scratch *scratch, uint32_t op_flags, uint64_t address)
 {
 	struct message one;
 	uint64_t bytes;
 
-	if (bpf_probe_read_user(&one, sizeof one, (void *)address) != 0)
-		return;
-	if (op->flags & KERN_OP_SOCKADDR && one.name && one.name_bytes)
-		queue_part(scratch, SYS_ITEM_SOCKADDR, one.name_bytes > NAME_BYTES ? EVENT_ITEM_TRUNCATED : 0, one.name,
-			   one.name_bytes > NAME_BYTES ? NAME_BYTES : one.name_bytes);
-	if (op->flags & KERN_OP_RIGHTS && one.control && one.control_bytes)
-		queue_part(scratch, SYS_ITEM_RIGHTS, 0, one.control,
-			   one.control_bytes > CONTROL_BYTES ? CONTROL_BYTES : one.control_bytes);
+	if (!scratch || bpf_probe_read_user(&one, sizeof one, (void *)address) != 0)
+		return 0;
+	if (op_flags & KERN_OP_SOCKADDR && one.name && one.name_bytes)
+		(void)queue_part(scratch, SYS_ITEM_SOCKADDR, one.name_bytes > NAME_BYTES ? EVENT_ITEM_TRUNCATED : 0,
+				 one.name, one.name_bytes > NAME_BYTES ? NAME_BYTES : one.name_bytes);
+	if (op_flags & KERN_OP_RIGHTS && one.control && one.control_bytes)
+		(void)queue_part(scratch, SYS_ITEM_RIGHTS, 0, one.control,
+				 one.control_bytes > CONTROL_BYTES ? CONTROL_BYTES : one.control_bytes);
 	bytes = one.iov_count > IOVECS ? IOVECS * 16 : one.iov_count * 16;
 	if (bytes)
-		queue_part(scratch, SYS_ITEM_IOVEC, 0, one.iov, bytes);
+		(void)queue_part(scratch, SYS_ITEM_IOVEC, 0, one.iov, bytes);
+	return 0;
 }
 
 static __always_inline uint64_t arg_of(const struct event_call *call, uint32_t arg)
@@ -435,21 +487,25 @@ static __always_inline const volatile struct kern_plan *plan_of(uint32_t number)
 	return &plans[number & (KERN_NRS - 1)];
 }
 
-/* A child at its first return, a thread of an attached process at its next
+/*
+ * A child at its first return, a thread of an attached process at its next
  * call: it makes its own storage, since only the running task can be handed
- * to the helper here.  Everybody else pays for one comparison. */
-__noinline int adopt(void)
+ * to the helper here.  Everybody else pays for one comparison.  Then what
+ * has called goes on from its begin.
+ */
+SEC("raw_tp")
+int on_adopt(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct task_struct *current = bpf_get_current_task_btf();
+	struct kern_scratch *scratch = my_scratch();
 	struct kern_books *book = my_books();
 	struct kern_awaited *entry, value;
 	struct kern_task *task = NULL;
+	uint32_t tid = tid_of((uint64_t)current);
 	uint64_t made;
-	uint32_t tid;
 
-	tid = tid_of((uint64_t)current);
 	entry = bpf_map_lookup_elem(&awaited, &tid);
-	if (!entry || !book)
+	if (!entry || !book || !scratch)
 		return 0;
 	value = *entry;
 	(void)bpf_map_delete_elem(&awaited, &tid);
@@ -466,27 +522,39 @@ __noinline int adopt(void)
 	task->call.head.tid = tid;
 	task->call.head.pid = value.pid;
 	task->flags = value.flags;
-	return 1;
+	bpf_tail_call(ctx, &chain, (uint32_t)scratch->next);
+	return 0;
 }
 
-static __always_inline struct kern_task *find(void)
+/* The running task when it is followed; else NULL, or on from the begin. */
+static __always_inline struct kern_task *find(struct bpf_raw_tracepoint_args *ctx, uint32_t self)
 {
 	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct kern_scratch *scratch;
 
-	if (!task && live.awaited > 0 && adopt())
-		task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	if (!task && live.awaited > 0) {
+		scratch = my_scratch();
+		if (scratch) {
+			scratch->next = self;
+			bpf_tail_call(ctx, &chain, CHAIN_ADOPT);
+		}
+	}
 	return live.closing ? NULL : task;
 }
 
-__noinline uint32_t arch_of(uint64_t current, int32_t nr)
+/* A field of the running task is an ordinary load: the offset is a constant
+ * to the verifier, and the pointer one that it knows. */
+static __always_inline uint32_t arch_of(int32_t nr)
 {
+	char *info = (char *)bpf_get_current_task_btf() + at.task_thread_info;
+
 #ifdef ARCH_X32
-	if (kernel_u32(current, at.task_thread_info + at.info_status) & TS_COMPAT)
+	if (*(volatile uint32_t *)(info + at.info_status) & TS_COMPAT)
 		return ARCH_COMPAT;
 	if (nr >= 0 && (nr & X32_BIT))
 		return ARCH_X32;
 #else
-	if (kernel_u64(current, at.task_thread_info + at.info_flags) >> TIF_32BIT & 1)
+	if (*(volatile uint64_t *)(info + at.info_flags) >> TIF_32BIT & 1)
 		return ARCH_COMPAT;
 #endif
 	return ARCH_NATIVE;
@@ -564,7 +632,7 @@ __noinline int tell_queued(struct kern_task *task, uint64_t waited)
 	queued.head.tid = task->call.head.tid;
 	queued.head.time_ns = task->exit_ns;
 	/* It only makes an estimate better: no loss when there is no room. */
-	(void)put(&queued, sizeof queued, settings.call_limit);
+	(void)put(book, &queued, sizeof queued, settings.call_limit);
 	return 0;
 }
 
@@ -592,98 +660,98 @@ __noinline int count_gap(struct kern_task *task, uint64_t now)
 	return 0;
 }
 
-/* What the next op wants to be read; false when it wants nothing. */
-static __always_inline int take_op(struct kern_task *task, struct kern_scratch *scratch,
-				   const volatile struct kern_op *op, uint32_t number, int given, struct kern_part *ret)
+/* Queues what the next op wants to be read; 0 when there are no more ops. */
+__noinline int take_op(struct kern_task *task, struct kern_scratch *scratch)
 {
-	uint64_t address = arg_of(&task->call, op->arg), amount;
+	const volatile struct kern_plan *plan;
+	const volatile struct kern_op *op;
+	uint32_t number, last, flags = 0;
+	uint64_t address, amount;
+	int given;
 
+	if (!task || !scratch)
+		return 0;
+	plan = plan_of((uint32_t)task->call.nr);
+	number = scratch->next & (KERN_OPS - 1);
+	last = scratch->at_exit ? plan->enter_ops + plan->exit_ops : plan->enter_ops;
+	if (scratch->next >= last || scratch->next >= KERN_OPS)
+		return 0;
+	given = number < plan->enter_ops;
+	op = &plan->op[number];
+	scratch->part_op = number;
 	scratch->next++;
 	if (scratch->at_exit && given && !(task->unread & 1u << number))
-		return 0;
+		return 1;
+	address = arg_of(&task->call, op->arg);
 	if (address == 0 || !applies(op->applies, task->call.args[0], task->call.args[1]))
-		return 0;
+		return 1;
 	if (!given && task->call.ret < 0 && !(op->flags & KERN_OP_GIVEN))
-		return 0;
+		return 1;
 	amount = count_of(op->count, arg_of(&task->call, op->count_arg), task->call.ret);
 	if (amount == 0)
-		return 0;
-	ret->type = op->item;
-	ret->flags = 0;
-	ret->address = address;
+		return 1;
 	if (op->shape == KERN_PIDFD) {
 		uint64_t head[2];
 
 		/* struct clone_args { flags, pidfd, … } */
 		if (task->call.ret <= 0 || bpf_probe_read_user(head, sizeof head, (void *)address) != 0 ||
 		    !(head[0] & 0x1000))
-			return 0;
-		ret->address = head[1];
+			return 1;
+		address = head[1];
 	}
 	if (op->shape == KERN_MSG) {
-		ret->address += scratch->message * MESSAGE_BYTES;
-		ret->bytes = sizeof(struct message);
-		queue_message(scratch, op, ret->address);
+		address += scratch->message * MESSAGE_BYTES;
+		(void)queue_message(scratch, op->flags, address);
 		scratch->message++;
 		if (scratch->message < amount && scratch->message < KERN_MESSAGES)
 			scratch->next--;
 		else
 			scratch->message = 0;
-		return 1;
+		amount = 1;
 	}
 	if (op->count != KERN_ONE && amount > op->max) {
 		amount = op->max;
-		ret->flags = EVENT_ITEM_TRUNCATED;
+		flags = EVENT_ITEM_TRUNCATED;
 	}
-	ret->bytes = amount * op->bytes;
+	(void)queue_part(scratch, op->item, flags, address, amount * op->bytes);
 	return 1;
 }
 
 /* One op, or one part of a message: whether there may be another. */
 static __always_inline int run_op(struct kern_task *task, struct kern_scratch *scratch)
 {
-	const volatile struct kern_plan *plan = plan_of((uint32_t)task->call.nr);
-	uint32_t number = scratch->next & (KERN_OPS - 1), last = plan->enter_ops, bit;
 	const volatile struct kern_op *op;
-	struct kern_part part;
-	uint64_t got, flags;
+	const struct kern_part *part;
+	uint32_t flags;
+	uint64_t got;
 	char *data;
 
-	if (scratch->part_count > 0) {
-		/* The op is still the one before, or the same again. */
-		part = scratch->parts[--scratch->part_count & (KERN_PARTS - 1)];
-		op = &plan->op[scratch->part_op & (KERN_OPS - 1)];
-	} else {
-		if (scratch->at_exit)
-			last += plan->exit_ops;
-		if (scratch->next >= last || scratch->next >= KERN_OPS)
-			return 0;
-		scratch->part_op = number;
-		op = &plan->op[number];
-		if (!take_op(task, scratch, op, number, number < plan->enter_ops, &part))
-			return 1;
-	}
+	if (scratch->part_count == 0 && !take_op(task, scratch))
+		return 0;
+	if (scratch->part_count == 0)
+		return 1;
+	part = &scratch->parts[--scratch->part_count & (KERN_PARTS - 1)];
+	op = &plan_of((uint32_t)task->call.nr)->op[scratch->part_op & (KERN_OPS - 1)];
 	data = place_in(scratch);
 	if (!data)
 		return 0;
-	flags = part.flags;
-	bit = 1u << (scratch->part_op & (KERN_OPS - 1));
+	flags = part->flags;
 	if (op->shape == KERN_TEXT) {
-		if (add_text(scratch, op, part.address))
+		if (add_text(scratch, op, part->address))
 			return 1;
 	} else {
-		got = read_some(data + sizeof(struct event_item), part.address, part.bytes);
+		got = read_some(data + sizeof(struct event_item), part->address, part->bytes);
 		if (got) {
-			if (got < part.bytes)
+			if (got < part->bytes)
 				flags |= EVENT_ITEM_TRUNCATED;
-			item_end(scratch, part.type, op->arg, flags | KERN_ITEM_RAW, got);
+			item_end(scratch, part->type, op->arg, flags | KERN_ITEM_RAW, (uint32_t)got);
 			return 1;
 		}
 	}
 	if (scratch->at_exit)
-		item_end(scratch, part.type, op->arg, EVENT_ITEM_UNREAD, 0);
+		item_end(scratch, part->type, op->arg, EVENT_ITEM_UNREAD, 0);
 	else
-		task->unread |= bit;
+		task->unread |= 1u << (scratch->part_op & (KERN_OPS - 1));
 	return 1;
 }
 
@@ -707,68 +775,55 @@ static __always_inline void keep_entered(struct kern_task *task, struct kern_scr
 
 static __always_inline void enter_done(struct kern_task *task)
 {
-	uint64_t now = bpf_ktime_get_ns();
+	uint64_t now = bpf_ktime_get_ns(), gap = now - task->exit_ns;
 
-	(void)count_gap(task, now);
+	if (gap > LONG_NS || (task->flags & KERN_TASK_LATE) || !(task->flags & KERN_TASK_RETURNED)) {
+		(void)count_gap(task, now);
+	} else {
+		task->user_ns += gap;
+		task->gaps++;
+	}
 	task->call.head.time_ns = now;
 }
 
-static __always_inline void lose_call(const struct kern_task *task)
+/* Writes a call: false when it was lost. */
+static __always_inline int put_call(struct kern_books *book, const struct kern_task *task, void *data, uint64_t bytes)
 {
-	if (!(task->call.head.flags & KERN_F_PROBED))
-		(void)lose(task->call.arch, task->call.nr, task->call.ret, task->call.duration_ns,
-			   task->call.head.flags & EVENT_F_UNFINISHED);
-}
-
-/* Most calls have nothing behind the fixed part. */
-__noinline int emit_fixed(struct kern_task *task)
-{
-	if (!task)
-		return 0;
-	task->call.head.bytes = sizeof task->call;
-	task->call.items = 0;
-	if (put(&task->call, sizeof task->call, settings.call_limit) != 0)
-		lose_call(task);
+	if (put(book, data, bytes, settings.call_limit) == 0)
+		return 1;
+	if (task->call.head.flags & KERN_F_PROBED)
+		return 1;
+	bump_lost(book, &task->call);
 	return 0;
 }
 
 /* Makes the scratch ready for the items of a call that has ended. */
-__noinline int begin_tail(struct kern_task *task, struct kern_scratch *scratch)
+static __always_inline int begin_tail(struct kern_task *task, struct kern_scratch *scratch)
 {
-	uint64_t entered;
+	uint64_t entered = task->entered_bytes;
 
-	if (!task || !scratch)
-		return 0;
-	entered = task->entered_bytes;
 	*call_in(scratch) = task->call;
 	call_in(scratch)->items = (uint16_t)task->entered_items;
 	KEEP(entered);
-	if (entered > KERN_ENTERED_BYTES)
-		return 0;
-	if (entered && bpf_probe_read_kernel(scratch->data + sizeof(struct event_call), entered, task->entered) != 0)
+	if (entered > KERN_ENTERED_BYTES ||
+	    bpf_probe_read_kernel(scratch->data + sizeof(struct event_call), entered, task->entered) != 0)
 		return 0;
 	scratch->used = sizeof(struct event_call) + entered;
 	scratch->next = 0;
 	scratch->message = 0;
 	scratch->part_count = 0;
-	scratch->at_exit = 1;
 	return 1;
 }
 
-__noinline int emit_tail(struct kern_task *task, struct kern_scratch *scratch)
+static __always_inline int put_tail(struct kern_books *book, const struct kern_task *task, struct kern_scratch *scratch)
 {
-	uint64_t used;
+	uint64_t used = scratch->used;
 
-	if (!task || !scratch)
-		return 0;
-	used = scratch->used;
 	call_in(scratch)->head.bytes = (uint32_t)used;
 	KEEP(used);
-	if (used > KERN_SCRATCH_BYTES || put(scratch->data, used, settings.call_limit) != 0)
-		lose_call(task);
-	task->flags |= KERN_TASK_LATE;
-	task->exit_ns = bpf_ktime_get_ns();
-	return 0;
+	if (used > KERN_SCRATCH_BYTES)
+		used = sizeof(struct event_call);
+	return put_call(book, task, scratch->data, used);
 }
 
 /* Called for calls with items, once for each and once to end. */
@@ -777,24 +832,35 @@ int on_items(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
 	struct kern_scratch *scratch = my_scratch();
+	struct kern_books *book = my_books();
+	int done;
 
-	if (!task || !scratch)
+	if (!task || !scratch || !book)
 		return 0;
+	if (scratch->at_exit == KERN_EXIT_BEGINS) {
+		scratch->at_exit = KERN_EXIT_GOES_ON;
+		if (!begin_tail(task, scratch))
+			scratch->used = sizeof(struct event_call);
+	}
 	if (run_op(task, scratch))
 		bpf_tail_call(ctx, &chain, CHAIN_ITEMS);
-	if (scratch->at_exit) {
-		(void)emit_tail(task, scratch);
-	} else {
+	if (!scratch->at_exit) {
 		keep_entered(task, scratch);
 		enter_done(task);
+		return 0;
 	}
+	done = put_tail(book, task, scratch);
+	task->flags |= KERN_TASK_LATE;
+	task->exit_ns = bpf_ktime_get_ns();
+	if (!done)
+		bpf_tail_call(ctx, &chain, CHAIN_LOST);
 	return 0;
 }
 
 SEC("raw_tp/sys_enter")
 int on_enter(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct kern_task *task = find();
+	struct kern_task *task = find(ctx, CHAIN_ENTER);
 	struct kern_books *book;
 	struct registers regs;
 	uint32_t arch, number, plan_flags = 0;
@@ -805,7 +871,7 @@ int on_enter(struct bpf_raw_tracepoint_args *ctx)
 	book = my_books();
 	if (!book)
 		return 0;
-	arch = arch_of((uint64_t)bpf_get_current_task(), nr);
+	arch = arch_of(nr);
 	number = plan_number(arch, nr);
 	if (number < KERN_NRS)
 		plan_flags = plan_of(number)->flags;
@@ -818,10 +884,16 @@ int on_enter(struct bpf_raw_tracepoint_args *ctx)
 		book->entered++;
 	if (task->flags & KERN_TASK_IN_CALL)
 		book->strays++;
-	if (bpf_probe_read_kernel(&regs, sizeof regs, (void *)ctx->args[0]) != 0)
-		return 0;
 	task->regs = ctx->args[0];
-	take_registers(&task->call, &regs, arch, 0);
+	if (settings.direct) {
+		/* Loaded as they are asked for; a copy of all costs four times as much. */
+		take_registers(&task->call, (const struct registers *)bpf_task_pt_regs(bpf_get_current_task_btf()),
+			       arch, 0);
+	} else {
+		if (bpf_probe_read_kernel(&regs, sizeof regs, (void *)ctx->args[0]) != 0)
+			return 0;
+		take_registers(&task->call, &regs, arch, 0);
+	}
 	task->call.nr = nr;
 	task->call.arch = (uint16_t)arch;
 	task->call.head.flags = arch == ARCH_NATIVE ? 0 : EVENT_F_COMPAT;
@@ -848,7 +920,7 @@ int on_enter(struct bpf_raw_tracepoint_args *ctx)
 
 static __always_inline void bump_ended(struct kern_books *book, uint32_t arch, int32_t nr, uint32_t outcome)
 {
-	uint32_t place = place_of(arch, nr);
+	uint32_t place = arch == ARCH_NATIVE && (uint32_t)nr < KERN_NRS ? (uint32_t)nr : place_of(arch, nr);
 
 	KEEP(place);
 	if (place < KERN_PLACES && outcome < KERN_OUTCOMES)
@@ -890,7 +962,7 @@ __noinline int take_no_enter(struct kern_task *task, uint64_t from, uint64_t now
 
 	if (!task || bpf_probe_read_kernel(&regs, sizeof regs, (void *)from) != 0)
 		return 0;
-	arch = arch_of((uint64_t)bpf_get_current_task(), NR_OF(&regs));
+	arch = arch_of(NR_OF(&regs));
 	task->regs = from;
 	task->call.nr = NR_OF(&regs);
 	task->call.arch = (uint16_t)arch;
@@ -906,7 +978,7 @@ __noinline int take_no_enter(struct kern_task *task, uint64_t from, uint64_t now
 SEC("raw_tp/sys_exit")
 int on_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct kern_task *task = find();
+	struct kern_task *task = find(ctx, CHAIN_EXIT);
 	uint64_t now = bpf_ktime_get_ns(), spent;
 	int64_t ret = (int64_t)ctx->args[1];
 	struct kern_books *book;
@@ -956,13 +1028,16 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	if (task->entered_bytes || (number < KERN_NRS && (plan_of(number)->exit_ops || task->unread))) {
 		struct kern_scratch *scratch = my_scratch();
 
-		if (scratch && begin_tail(task, scratch)) {
+		if (scratch) {
+			scratch->at_exit = KERN_EXIT_BEGINS;
 			bpf_tail_call(ctx, &chain, CHAIN_ITEMS);
-			(void)emit_tail(task, scratch);
-			return 0;
 		}
 	}
-	(void)emit_fixed(task);
+	/* Most calls have nothing behind the fixed part. */
+	task->call.head.bytes = sizeof task->call;
+	task->call.items = 0;
+	if (!put_call(book, task, &task->call, sizeof task->call))
+		bpf_tail_call(ctx, &chain, CHAIN_LOST);
 	return 0;
 }
 
@@ -977,7 +1052,7 @@ int on_ask(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/sched_process_fork")
 int on_fork(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct kern_task *parent = find();
+	struct kern_task *parent = find(ctx, CHAIN_FORK);
 	uint64_t child = ctx->args[1];
 	struct kern_awaited value = { 0 };
 	struct event_fork fork = { 0 };
@@ -1042,7 +1117,7 @@ static __always_inline struct kern_exec *exec_in(struct kern_scratch *scratch)
 SEC("raw_tp/sched_process_exec")
 int on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct kern_task *task = find();
+	struct kern_task *task = find(ctx, CHAIN_EXEC);
 	struct kern_scratch *scratch = my_scratch();
 	uint64_t mm;
 
@@ -1227,23 +1302,17 @@ __noinline int killed_unseen(struct kern_task *task, uint64_t now)
 SEC("raw_tp/sched_process_exit")
 int on_end(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct kern_task *task = find();
-	struct kern_exit end = { 0 };
-	struct kern_scratch *scratch;
-	struct kern_books *book;
-	uint64_t current, now;
-	uint32_t number;
+	struct kern_task *task = find(ctx, CHAIN_END);
+	struct kern_scratch *scratch = my_scratch();
+	struct kern_books *book = my_books();
+	uint64_t now = bpf_ktime_get_ns();
+	uint32_t code, number;
 
-	if (!task)
+	if (!task || !scratch || !book)
 		return 0;
-	scratch = my_scratch();
-	book = my_books();
-	if (!book)
-		return 0;
-	current = bpf_get_current_task();
-	now = bpf_ktime_get_ns();
-	end.code = kernel_u32(current, at.task_exit_code);
-	if (!(task->flags & KERN_TASK_IN_CALL) && (end.code & 0x7f) == SIGNAL_SYS && killed_unseen(task, now)) {
+	scratch->message = 0;
+	code = kernel_u32(bpf_get_current_task(), at.task_exit_code);
+	if (!(task->flags & KERN_TASK_IN_CALL) && (code & 0x7f) == SIGNAL_SYS && killed_unseen(task, now)) {
 		book->no_enter++;
 		task->flags |= KERN_TASK_IN_CALL;
 	}
@@ -1256,21 +1325,37 @@ int on_end(struct bpf_raw_tracepoint_args *ctx)
 		task->call.ret = 0;
 		task->call.duration_ns = now - task->call.head.time_ns;
 		task->call.head.flags |= EVENT_F_UNFINISHED;
-		if ((end.code & 0x7f) && !(number < KERN_NRS && (plan_of(number)->flags & KERN_ENDS)))
+		if ((code & 0x7f) && !(number < KERN_NRS && (plan_of(number)->flags & KERN_ENDS)))
 			task->call.head.flags |= EVENT_F_KILLED;
 		bump_ended(book, task->call.arch, task->call.nr, KERN_UNRETURNED);
-		if (task->entered_bytes && scratch && begin_tail(task, scratch))
-			(void)emit_tail(task, scratch);
-		else
-			(void)emit_fixed(task);
+		scratch->message = begin_tail(task, scratch) && !put_tail(book, task, scratch);
 	} else if (!(task->flags & KERN_TASK_IN_CALL)) {
 		(void)count_gap(task, now);
 	}
+	/* Nothing of it is seen from now on; its storage goes with it. */
+	task->flags &= ~KERN_TASK_IN_CALL;
+	task->exit_ns = now;
+	bpf_tail_call(ctx, &chain, CHAIN_ENDED);
+	return 0;
+}
+
+SEC("raw_tp")
+int on_ended(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct kern_scratch *scratch = my_scratch();
+	struct kern_books *book = my_books();
+	uint64_t current = bpf_get_current_task();
+	struct kern_exit end = { 0 };
+
+	if (!task || !book || !scratch)
+		return 0;
 	end.head.bytes = sizeof end;
 	end.head.type = KERN_RECORD_EXIT;
 	end.head.pid = task->call.head.pid;
 	end.head.tid = task->call.head.tid;
-	end.head.time_ns = now;
+	end.head.time_ns = task->exit_ns;
+	end.code = kernel_u32(current, at.task_exit_code);
 	end.flags = task->flags;
 	if (at.task_se != KERN_NO_FIELD && at.se_sum_exec_runtime != KERN_NO_FIELD)
 		end.run_ns = kernel_u64(current, at.task_se + at.se_sum_exec_runtime);
@@ -1279,7 +1364,8 @@ int on_end(struct bpf_raw_tracepoint_args *ctx)
 	end.late_gaps = task->late_gaps;
 	put_state(book, &end, sizeof end);
 	__sync_fetch_and_add(&live.tasks, -1);
-	/* Nothing of it is seen from now on; its storage goes with it. */
-	task->flags &= ~KERN_TASK_IN_CALL;
+	/* The call that it was in found no room. */
+	if (scratch->message)
+		bpf_tail_call(ctx, &chain, CHAIN_LOST);
 	return 0;
 }

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -31,6 +32,7 @@
 #define FAULTS_VARIABLE "SYSCULL_TEST_BPF"
 #define INIT_PID_NS_INO 0xEFFFFFFCu
 #define SMALL_RING 65536
+#define LARGE_RING (1u << 20) /* what a few records come to is nothing to it */
 
 static uint32_t fault(const char *name)
 {
@@ -51,6 +53,7 @@ struct ring_maker {
 	bool running;
 	uint32_t bytes;
 	int fd; /* or negative errno */
+	struct ring ring;
 };
 
 static void *make_ring(void *data)
@@ -58,6 +61,14 @@ static void *make_ring(void *data)
 	struct ring_maker *maker = data;
 
 	maker->fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, maker->bytes, NULL);
+	if (maker->fd >= 0) {
+		int r = ring_open(&maker->ring, maker->fd, maker->bytes);
+
+		if (r < 0) {
+			(void)close(maker->fd);
+			maker->fd = r;
+		}
+	}
 	return NULL;
 }
 
@@ -90,6 +101,15 @@ static int refused(struct error *err, int code)
 			 why);
 }
 
+static bool is_kernel(int major, int minor)
+{
+	struct utsname host;
+	int have_major = 0, have_minor = 0;
+
+	return uname(&host) == 0 && sscanf(host.release, "%d.%d", &have_major, &have_minor) == 2 &&
+	       (have_major > major || (have_major == major && have_minor >= minor));
+}
+
 static void settle(struct loaded *ret, const struct load_spec *spec)
 {
 	struct kern_settings *settings = (struct kern_settings *)&ret->skel->rodata->settings;
@@ -100,6 +120,8 @@ static void settle(struct loaded *ret, const struct load_spec *spec)
 		.fail_storage = fault("storage"),
 		.call_limit = spec->ring_bytes - kept,
 		.wake_limit = spec->ring_bytes / 8,
+		.small_ring = spec->ring_bytes < LARGE_RING,
+		.direct = is_kernel(5, 15),
 	};
 	plan_make((struct kern_plan *)ret->skel->rodata->plans, spec->items);
 }
@@ -155,6 +177,7 @@ static int load_with(struct loaded *ret, const struct load_spec *spec, struct ri
 	maker->running = false;
 	if (maker->fd < 0)
 		return refused(err, -maker->fd);
+	ret->ring = maker->ring;
 	r = bpf_map__set_max_entries(ret->skel->maps.ring, (uint32_t)spec->ring_bytes);
 	if (r == 0)
 		r = bpf_map__reuse_fd(ret->skel->maps.ring, maker->fd);
@@ -164,8 +187,6 @@ static int load_with(struct loaded *ret, const struct load_spec *spec, struct ri
 		r = share_books(ret);
 	if (r == 0)
 		r = find_level(ret);
-	if (r == 0)
-		r = ring_open(&ret->ring, bpf_map__fd(ret->skel->maps.ring), spec->ring_bytes);
 	return r < 0 ? refused(err, -r) : 0;
 }
 
@@ -181,6 +202,11 @@ int load_open(struct loaded *ret, const struct load_spec *spec, struct error *er
 	r = load_with(ret, spec, &maker, err);
 	if (maker.running)
 		(void)pthread_join(maker.thread, NULL);
+	/* Whoever has not taken it over. */
+	if (r < 0 && maker.fd >= 0 && !ret->ring.pages)
+		ring_close(&maker.ring);
+	if (r == 0)
+		ret->ring.fd = bpf_map__fd(ret->skel->maps.ring);
 	if (maker.fd >= 0)
 		(void)close(maker.fd);
 	if (r < 0)

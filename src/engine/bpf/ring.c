@@ -32,6 +32,8 @@ int ring_open(struct ring *ring, int fd, size_t bytes)
 		ring_close(ring);
 		return r;
 	}
+	/* A child that is made has no use for them, and copying their table takes long. */
+	(void)madvise(ring->pages, page + 2 * bytes, MADV_DONTFORK);
 	ring->producer = ring->pages;
 	ring->data = (const char *)ring->pages + page;
 	return 0;

@@ -118,6 +118,8 @@ struct kern_offsets {
 struct kern_settings {
 	uint32_t task_limit; /* 0 none */
 	uint32_t fail_storage; /* tests: every so many storages cannot be had; 0 none */
+	uint32_t small_ring; /* each record is to ask how full it is */
+	uint32_t direct; /* the kernel hands out a task's registers: since 5.15 */
 	uint64_t call_limit; /* bytes waiting in the ring above which calls are lost, state is not */
 	uint64_t wake_limit; /* bytes waiting above which a sleeping reader is woken */
 };
@@ -141,7 +143,6 @@ struct kern_books {
 	uint64_t ended[KERN_PLACES][KERN_OUTCOMES]; /* how each call ended, bumped before anything is decoded */
 	uint64_t lost[KERN_PLACES][KERN_OUTCOMES]; /* that found no place in the ring … */
 	uint64_t lost_calls; /* all of them */
-	uint64_t lost_unsplit; /* … and none in the table by errno */
 	uint64_t lost_first_ns, lost_last_ns; /* when; 0 never */
 	uint64_t lost_state; /* records other than calls that found no place */
 	uint64_t children; /* that calls have returned */
@@ -149,6 +150,7 @@ struct kern_books {
 	uint64_t followed, not_followed;
 	uint64_t storage_failed; /* tasks that could not be followed for want of memory */
 	uint64_t awaited_failed; /* the same: the table of awaited tasks was full */
+	uint64_t puts, crowded; /* records written; there was no room for calls */
 	uint64_t strays; /* an enter in a call: its exit was missed */
 };
 
@@ -159,13 +161,16 @@ struct kern_part {
 	uint32_t type, flags;
 	uint64_t address, bytes;
 };
+#define KERN_EXIT_BEGINS 1
+#define KERN_EXIT_GOES_ON 2
 #define KERN_PARTS 4 /* a power of two */
 struct kern_scratch {
 	uint64_t used; /* of data */
 	uint64_t next; /* op */
 	uint64_t part_op, part_count; /* what a message points at, last first */
 	struct kern_part parts[KERN_PARTS];
-	uint64_t at_exit, message; /* number of it in its vector */
+	uint64_t at_exit; /* 0: at enter */
+	uint64_t message; /* number of it in its vector */
 	uint64_t from, to; /* environment that is left */
 	uint64_t mnt, dentry, names_begin;
 	char data[KERN_SCRATCH_BYTES];
