@@ -13,7 +13,7 @@
 #include "rules/keyed.h"
 
 #define GROUPS_MAX 4096
-#define RECENT_ANSWERS 8192
+#define RECENT_ANSWERS 2048
 
 enum { LIMIT_CALLS, LIMIT_SHARE };
 

@@ -15,7 +15,7 @@
 #include "rules/keyed.h"
 
 #define GROUPS_MAX 4096
-#define KNOWN_ROOM 16384
+#define KNOWN_ROOM 4096
 #define PROCESS_ROOM 1024
 #define MODE_BITS 07777u
 #define SPECIAL_BITS 06000u /* which a change of owner takes away */

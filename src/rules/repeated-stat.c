@@ -15,7 +15,7 @@
 
 #define PATHS_MAX 4096 /* that came twice, at a time */
 #define GROUPS_MAX 4096
-#define RECENT_PATHS 8192
+#define RECENT_PATHS 4096
 #define WAITED_MAX 16384
 #define PATH_IDLE_NS UINT64_C(1000000000)
 #define ZONE_PATH "/etc/localtime"
