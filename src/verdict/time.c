@@ -361,15 +361,21 @@ static double usual_sleep_ns(const struct time_row *times, const struct far *far
 	return far->slept_ns < usual_ns ? far->slept_ns : usual_ns;
 }
 
-/* Of a call that may have been killed or refused there is no time: as the others. */
-static void of_row_in_kernel(const struct time_row *times, const struct tally_row *row, struct price_book *prices,
-			     struct time_amount *ret)
+/* Of a call that may have been killed or refused there is no time: as the
+ * others.  Where all have slept, as vfork does, it is the price. */
+static void of_row_in_kernel(const struct time_row *times, const struct tally *tally, const struct tally_row *row,
+			     struct price_book *prices, struct time_amount *ret)
 {
 	struct price entry = price_of(prices, CALL_getppid, 0, 0);
-	double count = (double)row->count, mean_ns = 0, ns, waited_ns;
+	double count = (double)row->count, mean_ns, ns, waited_ns;
 
-	if (times->awake > 0)
+	if (times->awake > 0) {
 		mean_ns = (double)times->awake_ns / (double)times->awake;
+	} else {
+		priced(tally, row, prices, ret);
+		mean_ns = ret->ns > count * entry.ns ? ret->ns / count - entry.ns : 0;
+		*ret = (struct time_amount){ 0 };
+	}
 	ns = (double)times->awake_ns + mean_ns * (count - (double)times->awake);
 	waited_ns = (double)times->asleep_ns - mean_ns * (double)times->slept;
 	waited_ns = waited_ns > 0 ? waited_ns : 0;
@@ -394,7 +400,7 @@ void time_of_row(const struct time_book *book, const struct tally *tally, const 
 
 	if (book->in_kernel && row->index < book->rows.used && row->count > 0) {
 		*ret = (struct time_amount){ 0 };
-		of_row_in_kernel(&book->rows.at[row->index], row, prices, ret);
+		of_row_in_kernel(&book->rows.at[row->index], tally, row, prices, ret);
 		return;
 	}
 	priced(tally, row, prices, ret);

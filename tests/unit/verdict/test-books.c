@@ -50,6 +50,16 @@ static void lost_is_closed_but_not_complete(void **state)
 	assert_string_equal(result.books_why, "10 calls lost");
 }
 
+static void lost_state_is_not_complete(void **state)
+{
+	struct analysis_result result =
+		judged((struct analysis_facts){ .seen = 100, .delivered = 100, .lost_state = 2 }, 100, 0);
+
+	assert_true(result.closed);
+	assert_false(result.complete);
+	assert_string_equal(result.books_why, "2 forks, execs or ends not told of");
+}
+
 static void seen_more_than_accounted(void **state)
 {
 	struct analysis_result result = judged((struct analysis_facts){ .seen = 3357, .delivered = 3356 }, 3356, 0);
@@ -145,6 +155,7 @@ int main(void)
 		cmocka_unit_test(closed_and_complete),
 		cmocka_unit_test(nothing_at_all_is_closed),
 		cmocka_unit_test(lost_is_closed_but_not_complete),
+		cmocka_unit_test(lost_state_is_not_complete),
 		cmocka_unit_test(seen_more_than_accounted),
 		cmocka_unit_test(seen_less_than_accounted),
 		cmocka_unit_test(delivered_but_not_analysed),

@@ -130,6 +130,31 @@ static void made_up_numbers_are_bounded(void **state)
 	tally_done(&tally);
 }
 
+/* They are in the counts; a failure whose errno is not known is in that of failures alone. */
+static void lost_calls_are_counted(void **state)
+{
+	struct event_call call = { .arch = SYS_ARCH_NATIVE, .nr = 3, .ret = -9 };
+	const struct tally_row *row;
+	struct tally tally;
+
+	tally_init(&tally);
+	assert_non_null(tally_add(&tally, &call, 9, 0));
+	assert_true(tally_add_lost(&tally, SYS_ARCH_NATIVE, 3, true, 9, 10));
+	assert_true(tally_add_lost(&tally, SYS_ARCH_NATIVE, 3, true, 0, 5));
+	assert_true(tally_add_lost(&tally, SYS_ARCH_NATIVE, 3, false, 0, 100));
+	assert_true(tally_add_lost(&tally, SYS_ARCH_I386, 3, false, 0, 7));
+	assert_true(tally_add_lost(&tally, SYS_ARCH_NATIVE, -1, false, 0, 2));
+	row = find(&tally, SYS_ARCH_NATIVE, 3);
+	assert_int_equal(row->count, 116);
+	assert_int_equal(row->failed, 16);
+	assert_int_equal(tally_errors(&tally, row, 9), 11);
+	assert_int_equal(find(&tally, SYS_ARCH_I386, 3)->count, 7);
+	assert_int_equal(find(&tally, SYS_ARCH_NATIVE, TALLY_OTHER_NR)->count, 2);
+	assert_int_equal(tally.total, 125);
+	assert_int_equal(tally.failed, 16);
+	tally_done(&tally);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -137,6 +162,7 @@ int main(void)
 		cmocka_unit_test(sorted_by_count_then_name),
 		cmocka_unit_test(nothing_counted),
 		cmocka_unit_test(made_up_numbers_are_bounded),
+		cmocka_unit_test(lost_calls_are_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

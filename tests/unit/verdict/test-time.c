@@ -219,6 +219,34 @@ static void huge_durations_do_not_break_anything(void **state)
 	assert_true(NEAR(judged(world).stop_ns, STOP, 1));
 }
 
+/* Then no stop is looked for: a call is what was measured and what entering costs. */
+static void times_taken_in_the_kernel(void **state)
+{
+	struct world *world = *state;
+	struct time_amount amounts[4];
+	struct time_result result;
+
+	time_add_floor(&world->book);
+	add(world, CALL_getpid, 0, 100);
+	add(world, CALL_read, 5000, 10);
+	add_flagged(world, CALL_read, 1000000, 2, EVENT_F_SLEPT);
+	/* Most of these sleep, and not for somebody else: a disk far away. */
+	add(world, CALL_unlink, 1000, 1);
+	add_flagged(world, CALL_unlink, 3000000, 9, EVENT_F_SLEPT);
+	add(world, CALL_exit_group, 0, 0);
+	add_flagged(world, CALL_exit_group, 123456789, 1, EVENT_F_UNFINISHED);
+	time_judge(&world->book, &world->tally, world->prices, &result, amounts);
+	assert_true(result.stop_ns == 0 && !result.stop_guessed && result.stops_ns == 0);
+	assert_true(NEAR(amounts[0].ns, 100 * PRICE, 0.1) && amounts[0].waiting_ns == 0);
+	assert_int_equal(amounts[0].source, PRICE_MEASURED);
+	assert_true(NEAR(amounts[1].ns, 12 * (PRICE + 5000), 0.1));
+	assert_true(NEAR(amounts[1].waiting_ns, 2 * (1000000 - 5000), 0.1));
+	assert_true(amounts[1].low_ns < amounts[1].ns && amounts[1].ns < amounts[1].high_ns);
+	assert_true(NEAR(amounts[2].ns, 10 * PRICE + 1000 + 9 * 3000000, 0.1) && amounts[2].waiting_ns == 0);
+	assert_true(NEAR(amounts[3].ns, PRICE, 0.1));
+	assert_true(NEAR(result.calls_ns, amounts[0].ns + amounts[1].ns + amounts[2].ns + amounts[3].ns, 1));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -237,6 +265,7 @@ int main(void)
 		TEST(calls_without_an_end_have_no_time),
 		TEST(other_tasks_are_not_the_root),
 		TEST(huge_durations_do_not_break_anything),
+		TEST(times_taken_in_the_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
