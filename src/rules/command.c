@@ -55,3 +55,30 @@ char *rule_command_option(struct model *model, const char *option, uint64_t proc
 
 	return root && root->id == process_id ? command_with(root, "", option) : NULL;
 }
+
+char *rule_command_replaced(struct model *model, const char *word, const char *with, uint64_t process_id)
+{
+	const struct model_process *root = rule_command_process(model);
+	struct buf text = BUF_INIT;
+	char *result = NULL;
+	const char *at, *end;
+
+	if (!root || root->id != process_id || !root->argv || root->argv_cut || root->argv_bytes == 0 ||
+	    root->argv_bytes > COMMAND_MAX)
+		return NULL;
+	end = root->argv + root->argv_bytes;
+	for (at = root->argv; at < end; at += strnlen(at, (size_t)(end - at)) + 1) {
+		size_t bytes = strnlen(at, (size_t)(end - at));
+		bool is_word = at > root->argv && strlen(word) == bytes && memcmp(at, word, bytes) == 0;
+
+		if (is_word && !with)
+			continue;
+		if (text.bytes > 0)
+			(void)buf_putc(&text, ' ');
+		(void)text_shell_word(&text, is_word ? with : at, is_word ? strlen(with) : bytes, true);
+	}
+	if (!text.failed)
+		result = buf_steal(&text);
+	buf_done(&text);
+	return result;
+}

@@ -193,6 +193,8 @@ char *rule_command(struct model *model, const char *words, const char *unless);
 /* "cp --reflink=never -r a b": with an option behind its first word.  Only when
  * the command itself is the process of this id. */
 char *rule_command_option(struct model *model, const char *option, uint64_t process_id);
+/* The same with a word replaced, or left out (NULL). */
+char *rule_command_replaced(struct model *model, const char *word, const char *with, uint64_t process_id);
 /* The command that began the run, NULL when it was not seen to begin. */
 const struct model_process *rule_command_process(struct model *model);
 

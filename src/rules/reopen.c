@@ -11,6 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "rules/stream.h"
+
 #define ROUNDS_MAX 4096 /* files that are open */
 #define FILES_MAX 16384 /* paths opened of late */
 #define GROUPS_MAX 4096
@@ -18,17 +20,9 @@
 
 const char *reopen_pseudo_type(struct rule_run *run, const struct model_view *view)
 {
-	static const char *const types[] = { "proc",	  "sysfs",    "cgroup",	  "cgroup2", "debugfs",
-					     "tracefs",	  "devtmpfs", "configfs", "devpts",  "securityfs",
-					     "selinuxfs", "efivarfs", "pstore",	  "bpf",     "mqueue" };
 	struct rule_object object;
 
-	if (!rule_object_of(run->model, view, &object) || !object.mount)
-		return NULL;
-	for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-		if (strcmp(object.mount->type, types[i]) == 0)
-			return types[i];
-	return NULL;
+	return rule_object_of(run->model, view, &object) ? rule_pseudo_type(object.mount) : NULL;
 }
 
 static void opened(struct rule_run *run, struct reopen_state *state, const struct model_view *view)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the rules of reading and writing share: what is behind a descriptor,
+ * and whether somebody asked for a program without buffers.
+ */
+#ifndef SYSCULL_RULES_STREAM_H
+#define SYSCULL_RULES_STREAM_H
+
+#include "rules/rule.h"
+
+enum rule_behind {
+	RULE_BEHIND_OTHER, /* devices, terminals, counters, the kernel's files, or unknown */
+	RULE_BEHIND_FILE,
+	RULE_BEHIND_PIPE,
+	RULE_BEHIND_SOCKET,
+	RULE_BEHIND_NULL, /* /dev/null */
+};
+
+/* By its mode where one was told, else by how and where it was opened. */
+enum rule_behind rule_behind(struct model *model, const struct model_view *view);
+/* "proc" and other file systems whose files the kernel makes up; NULL for others. */
+const char *rule_pseudo_type(const struct model_mount *mount);
+
+/* Why a program reads or writes in small pieces. */
+struct rule_unbuffered {
+	enum {
+		UNBUFFERED_NOT, /* nobody asked for it */
+		UNBUFFERED_OPTION, /* word: "--line-buffered" */
+		UNBUFFERED_PYTHON, /* the variable PYTHONUNBUFFERED */
+		UNBUFFERED_STDBUF, /* word: "stdbuf -o0" */
+		UNBUFFERED_BLOCKS, /* word: "bs=1", of dd */
+	} by;
+	const char *word; /* as long as the model */
+};
+
+/* The variables that are looked at, for struct rule.env. */
+#define RULE_UNBUFFERED_ENV "PYTHONUNBUFFERED", "_STDBUF_I", "_STDBUF_O"
+
+/* Of its standard output, or of its input. */
+struct rule_unbuffered rule_unbuffered_of(const struct model_process *process, bool output);
+/* The remedy, which the caller lets save something and says what it changes; NULL: there is none. */
+struct finding_remedy *rule_unbuffered_remedy(struct rule_run *run, const struct rule_unbuffered *why,
+					      uint64_t process_id, struct finding *finding);
+
+#define RULE_BLOCK 4096
+/* All calls go, and so many come back as `bytes` take in blocks. */
+void rule_saves_but_blocks(struct finding_remedy *remedy, const struct finding *finding, uint64_t bytes);
+
+#endif

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tiny-read: data that one read could have brought fetched a few bytes at a
+ * time, or a header read alone before what follows it.  Only of files and
+ * streams, and only where the next piece was there already: what comes event
+ * by event cannot come in fewer reads.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include "base/text.h"
+#include "rules/keyed.h"
+#include "rules/stream.h"
+
+#define OPENED_MAX 16384 /* descriptors that were read, at a time */
+#define GROUPS_MAX 16384 /* images that read so */
+#define FILES_MAX 4096 /* told apart in an image */
+#define STREAMS_MAX 4096 /* sockets whose type is known */
+#define HEADER_LEAST 4
+#define HEADER_MOST 16
+
+enum { LIMIT_CALLS, LIMIT_BYTES, LIMIT_PAIRS, LIMIT_GAP };
+enum { READS_FILE, READS_STREAM, READS_PAIRS };
+
+/* One opened file and one image. */
+struct opened {
+	struct rule_key key; /* first; its tally has the small reads below the limit */
+	struct rule_tally pairs;
+	struct rule_burst burst;
+	enum rule_behind behind;
+	bool small, header; /* what the last read was */
+	int64_t next; /* and where it ended, -1 unknown */
+	uint64_t process_calls; /* and its number in the process */
+	uint64_t count, count_pairs, bytes;
+};
+
+/* One image, one key for each of READS_. */
+struct reader {
+	struct rule_key key; /* first */
+	struct rule_places places;
+	struct rule_unbuffered why;
+	uint64_t bytes;
+	int what;
+	bool nameless, shared, unsure;
+	bool script; /* a shell's own script */
+};
+
+struct read_state {
+	struct rule_keys opened, readers;
+	struct rule_recent streams; /* → uint64_t, instances of stream sockets */
+};
+
+/* A shell without words of its own reads what it runs. */
+static bool is_script(const struct model_view *view)
+{
+	const struct model_process *process = view->process;
+	const char *end = process->argv ? process->argv + process->argv_bytes : NULL, *word = process->argv;
+
+	if (!end || process->argv_cut || view->call->args[0] != 0 || !rule_shell_remedy(process->exe))
+		return false;
+	while ((word += strnlen(word, (size_t)(end - word)) + 1) < end)
+		if (*word != '-' || strncmp(word, "-c", 2) == 0)
+			return strncmp(word, "-s", 2) == 0;
+	return true;
+}
+
+static struct reader *reader_of(struct rule_run *run, const struct model_view *view, int what)
+{
+	struct read_state *state = run->state;
+	const struct model_file *file = view->file;
+	struct reader *reader;
+	bool fresh = false;
+
+	reader = (struct reader *)rule_keys_get(run, &state->readers, view, map_mix(view->process->id, (uint64_t)what),
+						&fresh);
+	if (!reader)
+		return NULL;
+	if (fresh) {
+		(void)rule_places_init(&reader->places, FILES_MAX);
+		reader->what = what;
+		reader->why = rule_unbuffered_of(view->process, false);
+		reader->script = what == READS_STREAM && is_script(view);
+	}
+	reader->shared = reader->shared || file->offset_shared;
+	reader->unsure = reader->unsure || !S_ISREG(file->mode);
+	if (file->path && *file->path == '/')
+		(void)rule_places_add(&reader->places, file->path, file->path_hash);
+	else
+		reader->nameless = true;
+	return reader;
+}
+
+static bool is_stream(const struct read_state *state, const struct model_file *file)
+{
+	return file->made_by == CALL_accept || file->made_by == CALL_accept4 ||
+	       rule_recent_get(&state->streams, file->id);
+}
+
+static void made_socket(struct read_state *state, const struct model_view *view)
+{
+	const struct model_file *made[] = { view->made, view->made2 };
+
+	if (view->err || (view->call->args[1] & 0xf) != SOCK_STREAM)
+		return;
+	for (size_t i = 0; i < 2; i++)
+		if (made[i])
+			(void)rule_recent_put(&state->streams, made[i]->id, NULL);
+}
+
+/* Could the last read have brought this too? */
+static bool was_there(const struct opened *opened, const struct model_view *view, int64_t at)
+{
+	if (opened->behind == RULE_BEHIND_FILE)
+		return at < 0 || opened->next < 0 || at == opened->next;
+	return view->process->calls == opened->process_calls + 1;
+}
+
+static void add(struct rule_run *run, struct opened *opened, const struct model_view *view, bool pair)
+{
+	struct read_state *state = run->state;
+	struct rule_tally *tally = pair ? &opened->pairs : &opened->key.tally;
+	uint64_t *count = pair ? &opened->count_pairs : &opened->count;
+	struct reader *reader;
+
+	(void)rule_tally_add(tally, run->model, view);
+	opened->bytes += pair ? 0 : (uint64_t)view->call->ret;
+	if (++*count < run->limits[pair ? LIMIT_PAIRS : LIMIT_CALLS])
+		return;
+	reader = reader_of(run, view,
+			   pair					? READS_PAIRS
+			   : opened->behind == RULE_BEHIND_FILE ? READS_FILE
+								: READS_STREAM);
+	if (!reader)
+		return;
+	rule_tally_merge(&reader->key.tally, tally);
+	if (!pair) {
+		reader->bytes += opened->bytes;
+		opened->bytes = 0;
+	}
+	rule_keys_value(&state->readers, &reader->key, reader->key.tally.calls);
+}
+
+static void read_call(struct rule_run *run, const struct model_view *view)
+{
+	const struct event_call *call = view->call;
+	struct read_state *state = run->state;
+	bool positioned = view->id == CALL_pread64, fresh = false, close, there, small, pair;
+	struct opened *opened;
+	int64_t at;
+
+	if (!rule_returned(view))
+		return;
+	if (view->id == CALL_socket || view->id == CALL_socketpair) {
+		made_socket(state, view);
+		return;
+	}
+	if (!view->file || view->err || call->ret <= 0 ||
+	    (view->id == CALL_recvfrom && (call->args[3] & (MSG_PEEK | MSG_OOB))))
+		return;
+	opened = (struct opened *)rule_keys_get(run, &state->opened, view, map_mix(view->process->id, view->file->id),
+						&fresh);
+	if (!opened)
+		return;
+	if (fresh) {
+		opened->pairs.claims = run->claims;
+		opened->behind = rule_behind(run->model, view);
+		if (opened->behind == RULE_BEHIND_SOCKET && !is_stream(state, view->file))
+			opened->behind = RULE_BEHIND_OTHER;
+	}
+	if (opened->behind == RULE_BEHIND_OTHER || opened->behind == RULE_BEHIND_NULL)
+		return;
+	at = positioned ? (int64_t)call->args[3] : view->file->offset;
+	close = rule_burst_next(&opened->burst, view, run->limits[LIMIT_GAP]);
+	there = !fresh && close && was_there(opened, view, at);
+	small = call->args[2] < run->limits[LIMIT_BYTES];
+	pair = there && !small && opened->header;
+	if (there && small && opened->small)
+		add(run, opened, view, false);
+	else if (pair)
+		add(run, opened, view, true);
+	opened->small = small;
+	opened->header = small && call->args[2] >= HEADER_LEAST && call->args[2] <= HEADER_MOST &&
+			 (uint64_t)call->ret == call->args[2];
+	/* The proof of a pair is its header. */
+	if (opened->header && !opened->pairs.sample)
+		opened->pairs.sample = rule_sample(view);
+	opened->next = at < 0 ? -1 : at + call->ret;
+	opened->process_calls = view->process->calls;
+}
+
+static const char *source_text(const struct reader *reader, bool shell)
+{
+	if (reader->what == READS_PAIRS)
+		return "read header and what follows into one buffer, as much as is there";
+	if (reader->script)
+		return "give the shell its script as a file, not through a pipe";
+	if (shell && reader->what == READS_FILE)
+		return rule_shell_remedy(reader->key.exe);
+	if (shell)
+		return "a tool that reads all lines (sed, awk) in place of the shell";
+	return strcmp(rule_base_name(reader->key.exe->path), "perl") == 0
+		       ? "read or readline in place of sysread, which has no buffer"
+		       : "read through a buffer, by blocks of 4,096 bytes or more";
+}
+
+static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
+{
+	const struct reader *reader = (const struct reader *)key;
+	bool pairs = reader->what == READS_PAIRS, file = reader->what == READS_FILE;
+	bool shell = rule_shell_remedy(key->exe) != NULL;
+	struct finding_remedy *remedy;
+	struct finding *finding;
+	enum finding_tier tier;
+	char *places;
+
+	tier = shell && !file && !pairs			    ? FINDING_BY_DESIGN
+	       : file && !reader->shared && !reader->unsure ? FINDING_CERTAIN
+							    : FINDING_LIKELY;
+	finding = rule_key_finding(run, key, tier, NULL, out);
+	if (!finding)
+		return;
+	finding->least = run->limits[pairs ? LIMIT_PAIRS : LIMIT_CALLS];
+	finding_set(&finding->what, "%s",
+		    pairs  ? "reads a header by itself, then what follows it"
+		    : file ? "reads a file a few bytes at a time"
+			   : "reads a pipe or socket a few bytes at a time");
+	places = reader->places.distinct ? rule_places_text(&reader->places, "file", "files") : NULL;
+	finding_set(&finding->where, "%s%s", places ? places : "descriptors without a name",
+		    places && reader->nameless ? " and descriptors without a name" : "");
+	finding_set(&finding->object, "%s", pairs ? "headers" : file ? "files" : "streams");
+	free(places);
+	finding->place = !reader->nameless ? rule_places_place(&reader->places) : NULL;
+	remedy = pairs ? NULL : rule_unbuffered_remedy(run, &reader->why, key->process_id, finding);
+	if (remedy)
+		rule_saves_but_blocks(remedy, finding, reader->bytes);
+	remedy = !remedy ? finding_add_remedy(finding, REMEDY_SOURCE) : NULL;
+	if (remedy) {
+		remedy->id = pairs ? "read-ahead" : shell ? "tool" : "buffer";
+		finding_set(&remedy->text, "%s", source_text(reader, shell));
+		if (pairs)
+			finding_remedy_saves_all(remedy, finding);
+		else
+			rule_saves_but_blocks(remedy, finding, reader->bytes);
+	}
+	if (tier == FINDING_BY_DESIGN)
+		finding_add_note(finding, "a shell cannot give back to a pipe what it read ahead for others");
+	else if (file && reader->shared)
+		finding_add_note(finding, "others have the same descriptor: they may go on where this one stops");
+}
+
+static void free_opened(struct rule_run *run, struct rule_key *key)
+{
+	rule_tally_done(&((struct opened *)key)->pairs);
+}
+
+static void free_reader(struct rule_run *run, struct rule_key *key)
+{
+	rule_places_done(&((struct reader *)key)->places);
+}
+
+static void read_image_end(struct rule_run *run, struct model_process *process)
+{
+	struct read_state *state = run->state;
+
+	rule_keys_image_end(run, &state->opened, process);
+	rule_keys_image_end(run, &state->readers, process);
+}
+
+static void read_end(struct rule_run *run, struct finding_list *out)
+{
+	rule_keys_tell(run, &((struct read_state *)run->state)->readers, out, tell);
+}
+
+static int read_start(struct rule_run *run)
+{
+	struct read_state *state = run->state;
+
+	rule_keys_init(&state->opened, sizeof(struct opened), OPENED_MAX);
+	state->opened.idle_ns = UINT64_C(1000000000);
+	state->opened.candidate = UINT64_MAX;
+	state->opened.free = free_opened;
+	rule_keys_init(&state->readers, sizeof(struct reader), GROUPS_MAX);
+	state->readers.candidate = 1;
+	state->readers.free = free_reader;
+	return rule_recent_init(&state->streams, sizeof(uint64_t), STREAMS_MAX);
+}
+
+static void read_done(struct rule_run *run)
+{
+	struct read_state *state = run->state;
+
+	rule_keys_done(run, &state->opened);
+	rule_keys_done(run, &state->readers);
+	rule_recent_done(&state->streams);
+}
+
+static const uint16_t read_calls[] = { CALL_read, CALL_pread64, CALL_recvfrom, CALL_socket, CALL_socketpair, 0 };
+
+static const char *const read_env[] = { RULE_UNBUFFERED_ENV, NULL };
+
+static const struct rule_limit read_limits[] = {
+	[LIMIT_CALLS] = { "calls", RULE_COUNT, 100,
+			  "small reads of one descriptor that the one before could have brought" },
+	[LIMIT_BYTES] = { "bytes", RULE_BYTES, 64, "a read that asks for less is small" },
+	[LIMIT_PAIRS] = { "pairs", RULE_COUNT, 20, "or so many headers read before something larger" },
+	[LIMIT_GAP] = { "gap", RULE_NS, RULE_BURST_GAP_NS, "reads further apart do not count" },
+	{ 0 },
+};
+
+const struct rule rule_tiny_read = {
+	.id = "tiny-read",
+	.title = "data read a few bytes at a time",
+	.needs = RULE_NEEDS_TIMES | RULE_NEEDS_FDS,
+	.env = read_env,
+	.calls = read_calls,
+	.limits = read_limits,
+	.state_bytes = sizeof(struct read_state),
+	.breadth = 1,
+	.start = read_start,
+	.call = read_call,
+	.image_end = read_image_end,
+	.end = read_end,
+	.done = read_done,
+};
