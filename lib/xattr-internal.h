@@ -72,6 +72,10 @@ struct xattr_known {
 	uint32_t labelled; /* labels that were found: a security module may be answering, lists do not tell */
 };
 
+/* A memo in memory of the caller's, who never frees it; NULL: that is too little.  For
+ * those who may not allocate. */
+SYSCULL_HIDDEN struct syscull_xattr_memo *syscull__xattr_memo_at(void *place, size_t bytes, uint32_t flags,
+								 uint32_t max_age_ms);
 SYSCULL_HIDDEN void syscull__xattr_key(const struct syscull_xattr_file *file, struct xattr_key *ret_key);
 SYSCULL_HIDDEN bool syscull__xattr_memo_find(struct syscull_xattr_memo *memo, const struct xattr_key *key,
 					     struct xattr_known *ret_known);

@@ -82,10 +82,18 @@ struct syscull_xattr_memo *syscull_xattr_memo_new(const struct syscull_xattr_mem
 		return NULL;
 	}
 	memo = calloc(1, sizeof *memo);
-	if (memo == NULL)
+	return memo == NULL ? NULL : syscull__xattr_memo_at(memo, sizeof *memo, take.flags, take.max_age_ms);
+}
+
+struct syscull_xattr_memo *syscull__xattr_memo_at(void *place, size_t bytes, uint32_t flags, uint32_t max_age_ms)
+{
+	struct syscull_xattr_memo *memo = place;
+
+	if (bytes < sizeof *memo)
 		return NULL;
-	memo->flags = take.flags;
-	memo->max_age_ms = take.max_age_ms != 0 ? take.max_age_ms : SYSCULL_XATTR_AGE_MS;
+	memset(memo, 0, sizeof *memo);
+	memo->flags = flags;
+	memo->max_age_ms = max_age_ms != 0 ? max_age_ms : SYSCULL_XATTR_AGE_MS;
 	memo->generation = 1;
 	return memo;
 }

@@ -15,26 +15,27 @@
 #define CLOSE_RANGE_CLOEXEC 4
 #endif
 
+SLOT(closefrom);
 EXPORT void closefrom(int from)
 {
-	static void *next;
 
 	preload_changed();
 	/* Only what libsyscull cannot promise either is left to libc. */
-	if (!preload_has(PART_CLOSEFROM) || syscull_fds_close(from < 0 ? 0 : from, NULL, 0, NULL) < 0)
-		NEXT(next, closefrom)(from);
+	if (!preload_has(PART_CLOSEFROM) || !ALONE(closefrom) ||
+	    syscull_fds_close(from < 0 ? 0 : from, NULL, 0, NULL) < 0)
+		NEXT(closefrom)(from);
 	preload_changed();
 }
 
+SLOT(close_range);
 EXPORT int close_range(unsigned int first, unsigned int last, int flags)
 {
-	static void *next;
 	int saved = errno, result;
 
 	preload_changed();
-	result = NEXT(next, close_range)(first, last, flags);
+	result = NEXT(close_range)(first, last, flags);
 	if (result < 0 && (errno == ENOSYS || errno == EPERM) && last >= INT_MAX && first <= INT_MAX &&
-	    (flags == 0 || flags == CLOSE_RANGE_CLOEXEC) && preload_has(PART_CLOSEFROM)) {
+	    (flags == 0 || flags == CLOSE_RANGE_CLOEXEC) && preload_has(PART_CLOSEFROM) && ALONE(close_range)) {
 		int code = errno;
 		struct syscull_fds_options options = SYSCULL_FDS_OPTIONS_INIT;
 

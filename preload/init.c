@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What is on, and what stands behind us. */
 #include <dlfcn.h>
+#include <gnu/libc-version.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <unistd.h>
 
 #include "preload.h"
 
@@ -56,26 +57,78 @@ bool preload_has(unsigned wanted)
 	return (now & wanted) == wanted;
 }
 
-void *preload_next(const char *name)
+struct range {
+	uintptr_t inside, low, high;
+};
+
+static int find_object(struct dl_phdr_info *info, size_t size, void *data)
 {
-	return dlsym(RTLD_NEXT, name);
+	struct range *range = data;
+	uintptr_t low = UINTPTR_MAX, high = 0;
+
+	(void)size;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+		uintptr_t from = info->dlpi_addr + part->p_vaddr;
+
+		if (part->p_type != PT_LOAD)
+			continue;
+		low = from < low ? from : low;
+		high = from + part->p_memsz > high ? from + part->p_memsz : high;
+	}
+	if (range->inside < low || range->inside >= high)
+		return 0;
+	range->high = high;
+	range->low = low;
+	return 1;
 }
 
-void *preload_next_keep(void **slot, const char *name)
+/* Where libc lies, by a function that nobody puts himself in front of. */
+static bool in_libc(const void *function)
 {
-	void *next = dlsym(RTLD_NEXT, name);
+	static struct range libc;
+
+	if (!__atomic_load_n(&libc.low, __ATOMIC_ACQUIRE)) {
+		struct range found = { .inside = (uintptr_t)gnu_get_libc_version };
+
+		if (!dl_iterate_phdr(find_object, &found))
+			return false;
+		__atomic_store_n(&libc.high, found.high, __ATOMIC_RELAXED);
+		__atomic_store_n(&libc.low, found.low, __ATOMIC_RELEASE);
+	}
+	return (uintptr_t)function >= libc.low && (uintptr_t)function < libc.high;
+}
+
+static void *look_up(struct preload_slot *slot)
+{
+	void *next = dlsym(RTLD_NEXT, slot->name);
+
+	if (!next) {
+		/* What the program asks dlerror is about its own questions. */
+		(void)dlerror();
+		return NULL;
+	}
+	slot->foreign = !in_libc(next);
+	__atomic_store_n(&slot->next, next, __ATOMIC_RELEASE);
+	return next;
+}
+
+void *preload_resolve(struct preload_slot *slot)
+{
+	void *next = look_up(slot);
 
 	/* A program that calls it was linked with a libc that has it. */
 	if (!next)
 		abort();
-	__atomic_store_n(slot, next, __ATOMIC_RELAXED);
 	return next;
 }
 
-bool preload_next_is_libc(const char *name)
-{
-	Dl_info next, libc;
+extern struct preload_slot *const __start_preload_slots[] __attribute__((visibility("hidden")));
+extern struct preload_slot *const __stop_preload_slots[] __attribute__((visibility("hidden")));
 
-	return dladdr(dlsym(RTLD_NEXT, name), &next) && dladdr((void *)(uintptr_t)getenv, &libc) &&
-	       next.dli_fbase == libc.dli_fbase;
+__attribute__((constructor)) static void start(void)
+{
+	(void)preload_has(0);
+	for (struct preload_slot *const *slot = __start_preload_slots; slot < __stop_preload_slots; slot++)
+		(void)look_up(*slot);
 }

@@ -17,6 +17,12 @@
 /* The standard three are always expected. */
 #define LEAST 3
 
+SLOT(prlimit);
+SLOT(getrlimit);
+SLOT(setrlimit);
+SLOT(sysconf);
+SLOT(getdtablesize);
+
 /* What was told last; 0 nothing. */
 static rlim_t told;
 
@@ -52,10 +58,9 @@ static void shorten(struct rlimit *limit)
 static void lengthen(struct rlimit *limit)
 {
 	rlim_t most = __atomic_load_n(&told, __ATOMIC_RELAXED);
-	static void *next;
 	struct rlimit real;
 
-	if (most == 0 || NEXT(next, prlimit)(0, RLIMIT_NOFILE, NULL, &real) != 0)
+	if (most == 0 || NEXT(prlimit)(0, RLIMIT_NOFILE, NULL, &real) != 0)
 		return;
 	if (limit->rlim_max == most && real.rlim_max > most)
 		limit->rlim_max = real.rlim_max;
@@ -65,18 +70,17 @@ static void lengthen(struct rlimit *limit)
 
 EXPORT int prlimit(pid_t pid, __rlimit_resource_t resource, const struct rlimit *set, struct rlimit *got)
 {
-	static void *next;
 	struct rlimit real;
 	int result;
 
 	if (!asks(resource) || (pid != 0 && pid != getpid()))
-		return NEXT(next, prlimit)(pid, resource, set, got);
+		return NEXT(prlimit)(pid, resource, set, got);
 	if (set) {
 		real = *set;
 		lengthen(&real);
 		set = &real;
 	}
-	result = NEXT(next, prlimit)(pid, resource, set, got);
+	result = NEXT(prlimit)(pid, resource, set, got);
 	if (result == 0 && got)
 		shorten(got);
 	return result;
@@ -84,8 +88,7 @@ EXPORT int prlimit(pid_t pid, __rlimit_resource_t resource, const struct rlimit 
 
 EXPORT int getrlimit(__rlimit_resource_t resource, struct rlimit *got)
 {
-	static void *next;
-	int result = NEXT(next, getrlimit)(resource, got);
+	int result = NEXT(getrlimit)(resource, got);
 
 	if (result == 0 && asks(resource))
 		shorten(got);
@@ -94,7 +97,6 @@ EXPORT int getrlimit(__rlimit_resource_t resource, struct rlimit *got)
 
 EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *set)
 {
-	static void *next;
 	struct rlimit real;
 
 	if (set && asks(resource)) {
@@ -102,7 +104,7 @@ EXPORT int setrlimit(__rlimit_resource_t resource, const struct rlimit *set)
 		lengthen(&real);
 		set = &real;
 	}
-	return NEXT(next, setrlimit)(resource, set);
+	return NEXT(setrlimit)(resource, set);
 }
 
 /* The same structs on 64-bit systems. */
@@ -125,16 +127,14 @@ EXPORT int setrlimit64(__rlimit_resource_t resource, const struct rlimit64 *set)
 
 EXPORT long sysconf(int name)
 {
-	static void *next;
-	long most = name == _SC_OPEN_MAX && preload_has(PART_NOFILE) ? highest() : -1;
+	long most = name == _SC_OPEN_MAX && preload_has(PART_NOFILE) && ALONE(sysconf) ? highest() : -1;
 
-	return most >= 0 ? most : NEXT(next, sysconf)(name);
+	return most >= 0 ? most : NEXT(sysconf)(name);
 }
 
 EXPORT int getdtablesize(void)
 {
-	static void *next;
-	long most = preload_has(PART_NOFILE) ? highest() : -1;
+	long most = preload_has(PART_NOFILE) && ALONE(getdtablesize) ? highest() : -1;
 
-	return most >= 0 ? (int)most : NEXT(next, getdtablesize)();
+	return most >= 0 ? (int)most : NEXT(getdtablesize)();
 }

@@ -2,7 +2,8 @@
 /*
  * libsyscull-preload.so: what its files share.  Every function that is put in
  * front of libc's keeps libc's contract to the errno, and hands on whatever it
- * is not sure of.  Never prints, never exits, starts no thread.
+ * is not sure of.  Never prints, never exits, starts no thread, takes no lock,
+ * allocates nothing where the function in front of which it stands does not.
  */
 #ifndef SYSCULL_PRELOAD_H
 #define SYSCULL_PRELOAD_H
@@ -22,29 +23,51 @@ enum preload_part {
 	PART_UNSUPPORTED = 16,
 };
 
-/* Are all of these on?  The first question reads the environment. */
+/* Are all of these on?  The constructor reads the environment, or the first question. */
 bool preload_has(unsigned parts);
 
-/* The function that we stand in front of.  dlsym may allocate, so the
- * constructor asks for those that have to be safe in signal handlers. */
-void *preload_next(const char *name);
-#define NEXT(slot, name) \
-	((__typeof__(&name))(__atomic_load_n(&(slot), __ATOMIC_RELAXED) ? __atomic_load_n(&(slot), __ATOMIC_RELAXED) \
-									: preload_next_keep(&(slot), #name)))
-void *preload_next_keep(void **slot, const char *name);
-/* Is the next one libc's own?  Another interposer's word goes before ours. */
-bool preload_next_is_libc(const char *name);
+/*
+ * The functions that we stand in front of.  All are looked up by the
+ * constructor, since dlsym is not for signal handlers and vfork's children;
+ * who calls before it looks up his own.
+ */
+struct preload_slot {
+	const char *name;
+	void *next;
+	bool foreign; /* another library stands behind us: what it says goes before what we know */
+};
+#define SLOT(function) \
+	static struct preload_slot slot_##function = { .name = #function }; \
+	static struct preload_slot *const listed_##function __attribute__((section("preload_slots"), used)) = \
+		&slot_##function
+
+void *preload_resolve(struct preload_slot *slot);
+
+static inline void *preload_next(struct preload_slot *slot)
+{
+	void *next = __atomic_load_n(&slot->next, __ATOMIC_ACQUIRE);
+
+	return next ? next : preload_resolve(slot);
+}
+
+#define NEXT(function) ((__typeof__(&(function)))preload_next(&slot_##function))
+/* Does libc itself come next? */
+#define ALONE(function) (preload_next(&slot_##function) && !slot_##function.foreign)
 
 /* procfs-stdio.c: the buffer of a stream that ends, to be freed after it; NULL none. */
 char *preload_stream_buffer(FILE *file);
 
 /*
  * changes.c: grows with everything that this process does through libc that
- * can make a path, or a descriptor's number, mean another file.  What was
- * learnt of a path is believed as long as the number stays.  Nothing is
- * counted before somebody watches.
+ * can make a path, or a descriptor's number, mean another file, or the same
+ * file answer otherwise.  What was learnt of a path is believed as long as the
+ * number stays, and not long.  Nothing is counted before somebody watches.
  */
 extern unsigned preload_changes, preload_watched;
+/* This thread's memory is a vfork child's too: nothing is believed until it has waited for it. */
+extern __thread bool preload_apart __attribute__((tls_model("initial-exec")));
+/* Directories change between calls that we see: nothing is believed any more. */
+extern bool preload_unsure;
 
 static inline unsigned preload_changes_now(void)
 {
@@ -59,7 +82,14 @@ static inline void preload_changed(void)
 
 static inline void preload_watch(void)
 {
-	__atomic_store_n(&preload_watched, 1, __ATOMIC_RELAXED);
+	if (!__atomic_load_n(&preload_watched, __ATOMIC_RELAXED))
+		__atomic_store_n(&preload_watched, 1, __ATOMIC_SEQ_CST);
+}
+
+static inline bool preload_believes(unsigned changes)
+{
+	return changes == preload_changes_now() && !preload_apart &&
+	       !__atomic_load_n(&preload_unsure, __ATOMIC_RELAXED);
 }
 
 #endif

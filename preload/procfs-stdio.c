@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,11 +17,11 @@
 /* Streams with a buffer of ours at a time; more read as ever. */
 #define STREAMS 64
 
+/* Without a lock, which a fork could leave locked in the child. */
 static struct {
-	FILE *file;
-	char *buffer;
+	FILE *file; /* taken first, given back last */
+	char *buffer; /* NULL while there is none */
 } streams[STREAMS];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool reads(const char *mode)
 {
@@ -32,24 +31,22 @@ static bool reads(const char *mode)
 static FILE *widen(FILE *file)
 {
 	int saved = errno;
-	char *buffer;
+	char *buffer = malloc(BUFFER);
 
-	buffer = malloc(BUFFER);
-	if (!buffer)
-		goto out;
-	(void)pthread_mutex_lock(&lock);
 	for (unsigned i = 0; buffer && i < STREAMS; i++) {
-		if (streams[i].file)
+		FILE *none = NULL;
+
+		if (!__atomic_compare_exchange_n(&streams[i].file, &none, file, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_RELAXED))
 			continue;
-		if (setvbuf(file, buffer, _IOFBF, BUFFER) != 0)
+		if (setvbuf(file, buffer, _IOFBF, BUFFER) != 0) {
+			__atomic_store_n(&streams[i].file, NULL, __ATOMIC_RELEASE);
 			break;
-		streams[i].file = file;
+		}
 		streams[i].buffer = buffer;
 		buffer = NULL;
 	}
-	(void)pthread_mutex_unlock(&lock);
 	free(buffer);
-out:
 	errno = saved;
 	return file;
 }
@@ -57,19 +54,19 @@ out:
 /* Called when the stream is closed: the buffer may go afterwards. */
 char *preload_stream_buffer(FILE *file)
 {
-	char *buffer = NULL;
+	char *buffer;
 
-	if (!preload_has(PART_PROCFS))
+	if (!preload_has(PART_PROCFS) || !file)
 		return NULL;
-	(void)pthread_mutex_lock(&lock);
-	for (unsigned i = 0; !buffer && i < STREAMS; i++) {
-		if (streams[i].file == file) {
-			buffer = streams[i].buffer;
-			streams[i].file = NULL;
-		}
+	for (unsigned i = 0; i < STREAMS; i++) {
+		if (__atomic_load_n(&streams[i].file, __ATOMIC_ACQUIRE) != file)
+			continue;
+		buffer = streams[i].buffer;
+		streams[i].buffer = NULL;
+		__atomic_store_n(&streams[i].file, NULL, __ATOMIC_RELEASE);
+		return buffer;
 	}
-	(void)pthread_mutex_unlock(&lock);
-	return buffer;
+	return NULL;
 }
 
 static bool by_name(const char *path)
@@ -84,26 +81,26 @@ static bool by_fd(int fd)
 	return fstatfs(fd, &fs) == 0 && (fs.f_type == PROC_SUPER_MAGIC || fs.f_type == SYSFS_MAGIC);
 }
 
+SLOT(fopen);
 EXPORT FILE *fopen(const char *path, const char *mode)
 {
-	static void *next;
-	FILE *file = NEXT(next, fopen)(path, mode);
+	FILE *file = NEXT(fopen)(path, mode);
 
 	return file && preload_has(PART_PROCFS) && by_name(path) && reads(mode) ? widen(file) : file;
 }
 
+SLOT(fopen64);
 EXPORT FILE *fopen64(const char *path, const char *mode)
 {
-	static void *next;
-	FILE *file = NEXT(next, fopen64)(path, mode);
+	FILE *file = NEXT(fopen64)(path, mode);
 
 	return file && preload_has(PART_PROCFS) && by_name(path) && reads(mode) ? widen(file) : file;
 }
 
+SLOT(fdopen);
 EXPORT FILE *fdopen(int fd, const char *mode)
 {
-	static void *next;
-	FILE *file = NEXT(next, fdopen)(fd, mode);
+	FILE *file = NEXT(fdopen)(fd, mode);
 
 	return file && preload_has(PART_PROCFS) && reads(mode) && by_fd(fd) ? widen(file) : file;
 }

@@ -38,53 +38,75 @@ static void fill(struct stat *st, const struct statx *stx)
 	st->st_ctim.tv_nsec = stx->stx_ctime.tv_nsec;
 }
 
-/* 1: done, and *ret_result is the answer. */
-static int as_statx(int fd, const char *path, struct stat *st, int flags, int *ret_result)
+SLOT(stat);
+SLOT(lstat);
+SLOT(fstatat);
+SLOT(stat64);
+SLOT(lstat64);
+SLOT(fstatat64);
+SLOT(syscall);
+
+/* A statx was answered here: its word about paths is the kernel's, not a sandbox's. */
+static bool works;
+
+static bool about_the_path(int code)
 {
-	static void *next;
+	return code == ENOENT || code == ENOTDIR || code == ELOOP || code == ENAMETOOLONG;
+}
+
+/* True: done, and *ret_result is the answer. */
+static bool as_statx(int fd, const char *path, struct stat *st, int flags, int *ret_result)
+{
 	struct statx stx;
 	unsigned changes;
 	int saved = errno;
 
 	if (!preload_xattr_looks() || (flags & ~FLAGS) || !path || !*path || !st)
-		return 0;
+		return false;
 	changes = preload_changes_now();
+	*ret_result = -1;
 	/* A stat never mounts. */
-	if (NEXT(next, syscall)(SYS_statx, fd, path, flags | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_MNT_ID, &stx) !=
-		    0 ||
-	    (stx.stx_mask & STATX_BASIC_STATS) != STATX_BASIC_STATS) {
-		/* Refused in a sandbox, or of a file system that tells less. */
+	if (NEXT(syscall)(SYS_statx, fd, path, flags | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_MNT_ID, &stx) != 0) {
+		if (__atomic_load_n(&works, __ATOMIC_RELAXED) && about_the_path(errno))
+			return true;
 		errno = saved;
-		return 0;
+		return false;
 	}
+	/* Of a file system that tells less. */
+	if ((stx.stx_mask & STATX_BASIC_STATS) != STATX_BASIC_STATS)
+		return false;
+	__atomic_store_n(&works, true, __ATOMIC_RELAXED);
 	fill(st, &stx);
 	preload_xattr_told(fd, path, !(flags & AT_SYMLINK_NOFOLLOW), &stx, changes);
 	*ret_result = 0;
-	return 1;
+	return true;
 }
 
 EXPORT int stat(const char *path, struct stat *st)
 {
-	static void *next;
 	int result;
 
-	return as_statx(AT_FDCWD, path, st, 0, &result) ? result : NEXT(next, stat)(path, st);
+	if (ALONE(stat) && as_statx(AT_FDCWD, path, st, 0, &result))
+		return result;
+	return NEXT(stat)(path, st);
 }
 
 EXPORT int lstat(const char *path, struct stat *st)
 {
-	static void *next;
 	int result;
 
-	return as_statx(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW, &result) ? result : NEXT(next, lstat)(path, st);
+	if (ALONE(lstat) && as_statx(AT_FDCWD, path, st, AT_SYMLINK_NOFOLLOW, &result))
+		return result;
+	return NEXT(lstat)(path, st);
 }
 
 EXPORT int fstatat(int fd, const char *path, struct stat *st, int flags)
 {
-	static void *next;
 	int result;
 
-	return as_statx(fd, path, st, flags, &result) ? result : NEXT(next, fstatat)(fd, path, st, flags);
+	if (ALONE(fstatat) && as_statx(fd, path, st, flags, &result))
+		return result;
+	return NEXT(fstatat)(fd, path, st, flags);
 }
 
 /* The same structs where files may be large: 64-bit systems have one. */
@@ -92,27 +114,27 @@ _Static_assert(sizeof(struct stat) == sizeof(struct stat64), "a 64-bit system");
 
 EXPORT int stat64(const char *path, struct stat64 *st)
 {
-	static void *next;
 	int result;
 
-	return as_statx(AT_FDCWD, path, (struct stat *)st, 0, &result) ? result : NEXT(next, stat64)(path, st);
+	if (ALONE(stat64) && as_statx(AT_FDCWD, path, (struct stat *)st, 0, &result))
+		return result;
+	return NEXT(stat64)(path, st);
 }
 
 EXPORT int lstat64(const char *path, struct stat64 *st)
 {
-	static void *next;
 	int result;
 
-	return as_statx(AT_FDCWD, path, (struct stat *)st, AT_SYMLINK_NOFOLLOW, &result)
-		       ? result
-		       : NEXT(next, lstat64)(path, st);
+	if (ALONE(lstat64) && as_statx(AT_FDCWD, path, (struct stat *)st, AT_SYMLINK_NOFOLLOW, &result))
+		return result;
+	return NEXT(lstat64)(path, st);
 }
 
 EXPORT int fstatat64(int fd, const char *path, struct stat64 *st, int flags)
 {
-	static void *next;
 	int result;
 
-	return as_statx(fd, path, (struct stat *)st, flags, &result) ? result
-								     : NEXT(next, fstatat64)(fd, path, st, flags);
+	if (ALONE(fstatat64) && as_statx(fd, path, (struct stat *)st, flags, &result))
+		return result;
+	return NEXT(fstatat64)(fd, path, st, flags);
 }

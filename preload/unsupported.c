@@ -29,6 +29,8 @@ static __thread struct {
 	bool known;
 } seen[FDS];
 static __thread unsigned seen_at;
+/* Set while this thread works with it: a signal handler does not. */
+static __thread volatile bool busy;
 
 /* What was refused, for good: the sequence of writes makes a torn one unread. */
 static struct pair {
@@ -43,26 +45,29 @@ static unsigned missing; /* calls that do not exist */
 #define NO_COPY 1U
 #define NO_STATX 2U
 
-static void told(int fd, dev_t dev)
+/* `changes` is from before the question. */
+static void told(int fd, dev_t dev, unsigned changes)
 {
-	if (!preload_has(PART_UNSUPPORTED))
+	if (!preload_has(PART_UNSUPPORTED) || busy || fd < 0)
 		return;
 	preload_watch();
+	busy = true;
 	for (unsigned i = 0; i < FDS; i++) {
 		if (seen[i].known && seen[i].fd == fd)
 			seen[i].known = false;
 	}
 	seen[seen_at].fd = fd;
 	seen[seen_at].dev = dev;
-	seen[seen_at].changes = preload_changes_now();
+	seen[seen_at].changes = changes;
 	seen[seen_at].known = true;
 	seen_at = (seen_at + 1) % FDS;
+	busy = false;
 }
 
 static bool device(int fd, dev_t *ret)
 {
-	for (unsigned i = 0; i < FDS; i++) {
-		if (seen[i].known && seen[i].fd == fd && seen[i].changes == preload_changes_now()) {
+	for (unsigned i = 0; !busy && i < FDS; i++) {
+		if (seen[i].known && seen[i].fd == fd && preload_believes(seen[i].changes)) {
 			*ret = seen[i].dev;
 			return true;
 		}
@@ -109,32 +114,34 @@ static void refuse(int what, int from, int to, int code)
 	__atomic_store_n(&pairs[i].ready, 1, __ATOMIC_RELEASE);
 }
 
+SLOT(fstat);
 EXPORT int fstat(int fd, struct stat *st)
 {
-	static void *next;
-	int result = NEXT(next, fstat)(fd, st);
+	unsigned changes = preload_changes_now();
+	int result = NEXT(fstat)(fd, st);
 
 	if (result == 0)
-		told(fd, st->st_dev);
+		told(fd, st->st_dev, changes);
 	return result;
 }
 
+SLOT(fstat64);
 EXPORT int fstat64(int fd, struct stat64 *st)
 {
-	static void *next;
-	int result = NEXT(next, fstat64)(fd, st);
+	unsigned changes = preload_changes_now();
+	int result = NEXT(fstat64)(fd, st);
 
 	if (result == 0)
-		told(fd, st->st_dev);
+		told(fd, st->st_dev, changes);
 	return result;
 }
 
+SLOT(statx);
 EXPORT int statx(int fd, const char *path, int flags, unsigned int mask, struct statx *stx)
 {
-	static void *next;
 	bool on = preload_has(PART_UNSUPPORTED);
 	unsigned changes = preload_changes_now();
-	bool looks = preload_xattr_looks();
+	bool looks = preload_xattr_looks() && ALONE(statx);
 	int result;
 
 	if (on && (__atomic_load_n(&missing, __ATOMIC_RELAXED) & NO_STATX)) {
@@ -142,30 +149,30 @@ EXPORT int statx(int fd, const char *path, int flags, unsigned int mask, struct 
 		return -1;
 	}
 	/* The kernel may always tell more than it was asked for. */
-	result = NEXT(next, statx)(fd, path, flags, looks ? mask | STATX_MNT_ID : mask, stx);
+	result = NEXT(statx)(fd, path, flags, looks ? mask | STATX_MNT_ID : mask, stx);
 	if (result == 0 && path && *path && looks && !(flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
 		preload_xattr_told(fd, path, !(flags & AT_SYMLINK_NOFOLLOW), stx, changes);
 	if (result == 0 && path && !*path && (flags & AT_EMPTY_PATH))
-		told(fd, makedev(stx->stx_dev_major, stx->stx_dev_minor));
+		told(fd, makedev(stx->stx_dev_major, stx->stx_dev_minor), changes);
 	if (result != 0 && on && errno == ENOSYS)
 		(void)__atomic_or_fetch(&missing, NO_STATX, __ATOMIC_RELAXED);
 	return result;
 }
 
+SLOT(copy_file_range);
 EXPORT ssize_t copy_file_range(int from, off64_t *from_at, int to, off64_t *to_at, size_t length, unsigned int flags)
 {
-	static void *next;
 	ssize_t result;
 	int code;
 
 	if (!preload_has(PART_UNSUPPORTED))
-		return NEXT(next, copy_file_range)(from, from_at, to, to_at, length, flags);
+		return NEXT(copy_file_range)(from, from_at, to, to_at, length, flags);
 	code = __atomic_load_n(&missing, __ATOMIC_RELAXED) & NO_COPY ? ENOSYS : flags == 0 ? refusal(0, from, to) : 0;
 	if (code != 0) {
 		errno = code;
 		return -1;
 	}
-	result = NEXT(next, copy_file_range)(from, from_at, to, to_at, length, flags);
+	result = NEXT(copy_file_range)(from, from_at, to, to_at, length, flags);
 	if (result < 0 && errno == ENOSYS)
 		(void)__atomic_or_fetch(&missing, NO_COPY, __ATOMIC_RELAXED);
 	else if (result < 0 && flags == 0)
@@ -173,9 +180,9 @@ EXPORT ssize_t copy_file_range(int from, off64_t *from_at, int to, off64_t *to_a
 	return result;
 }
 
+SLOT(ioctl);
 EXPORT int ioctl(int fd, unsigned long request, ...)
 {
-	static void *next;
 	va_list list;
 	void *argument;
 	int result, from, code;
@@ -184,14 +191,14 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
 	argument = va_arg(list, void *);
 	va_end(list);
 	if (request != FICLONE || !preload_has(PART_UNSUPPORTED))
-		return NEXT(next, ioctl)(fd, request, argument);
+		return NEXT(ioctl)(fd, request, argument);
 	from = (int)(intptr_t)argument;
 	code = refusal(FICLONE, from, fd);
 	if (code != 0) {
 		errno = code;
 		return -1;
 	}
-	result = NEXT(next, ioctl)(fd, request, argument);
+	result = NEXT(ioctl)(fd, request, argument);
 	if (result < 0)
 		refuse(FICLONE, from, fd, errno);
 	return result;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Attribute look-ups by path.  Programs ask a file for several names in a row,
- * often right after a stat.  Where the memo of libsyscull knows that a name
- * cannot be there, on this mount and for this type of inode, it is not asked:
- * the mount and the type are those that a statx of the same path told, and
+ * Attribute look-ups.  Programs ask a file for several names in a row, often
+ * right after a stat.  Where the memo of libsyscull knows that a name cannot
+ * be there, on this mount and for this type of inode, it is not asked: mount
+ * and type are those that a statx of the same path told a moment ago, and
  * nothing of this process that could have changed what the path means has
- * happened since.
+ * happened since.  Lists are always asked: nothing proves one to be empty.
  *
  * As long as no look-up is refused with EOPNOTSUPP nothing is done at all: the
  * first refusal makes us look, and what brings nothing is left off again.
@@ -19,13 +19,19 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "preload.h"
 #include "syscull/xattr.h"
+#include "xattr-internal.h"
 #include "xattr.h"
 
 #define PATH_KEPT 1024
+/* How long what a statx told is believed: others may change it, and tell us
+ * that they have.  And what was learnt of a mount: it may be mounted anew. */
+#define TOLD_MS 20
+#define LEARNT_MS 1000
 /* A call of our own pays when it spares two; where it spares one each time
  * they are left off after a while. */
 #define LOOK_COST 5
@@ -43,25 +49,33 @@ static __thread struct group {
 	bool known; /* and holds mount and type */
 	bool looked; /* by a call of our own */
 	unsigned changes; /* preload_changes when it was told */
+	uint64_t told_ms;
 	char kept[PATH_KEPT];
 } group;
+/* Set while this thread works with it: a signal handler does not.  One that
+ * never returns leaves it set, and this thread only hands on. */
+static __thread volatile bool busy;
 
-static void *next_syscall;
+static uint64_t memo_memory[1024];
 static struct syscull_xattr_memo *memo;
-static unsigned looking; /* files that we look at before we give up */
+static unsigned memo_taken;
+static int looking; /* files that we look at before we give up */
 static int credit = LOOK_CREDIT; /* for calls of our own */
 static unsigned refused; /* look-ups refused while we do not look */
-static bool foreign, asked_foreign; /* another interposer stands behind us */
+static bool proc_works; /* a path of /proc/self/fd led to a file */
+
+SLOT(getxattr);
+SLOT(lgetxattr);
+SLOT(fgetxattr);
+SLOT(syscall);
 
 static bool on(void)
 {
-	if (!preload_has(PART_XATTR))
-		return false;
-	if (!__atomic_load_n(&asked_foreign, __ATOMIC_ACQUIRE)) {
-		foreign = !preload_next_is_libc("getxattr") || !preload_next_is_libc("lgetxattr");
-		__atomic_store_n(&asked_foreign, true, __ATOMIC_RELEASE);
-	}
-	return !foreign;
+#ifdef SYSCULL_NO_XATTR
+	return false;
+#else
+	return preload_has(PART_XATTR) && ALONE(getxattr) && ALONE(lgetxattr) && ALONE(fgetxattr);
+#endif
 }
 
 bool preload_xattr_looks(void)
@@ -69,24 +83,23 @@ bool preload_xattr_looks(void)
 	return __atomic_load_n(&looking, __ATOMIC_RELAXED) > 0;
 }
 
-/* A refusal: from now on it is worth to know mounts. */
-static void was_refused(void)
+void preload_xattr_forget(void)
 {
-	unsigned count = __atomic_add_fetch(&refused, 1, __ATOMIC_RELAXED);
+	struct syscull_xattr_memo *there = __atomic_load_n(&memo, __ATOMIC_ACQUIRE);
 
-	if (preload_xattr_looks() || count % REST != 1)
-		return;
-	if (!__atomic_load_n(&memo, __ATOMIC_ACQUIRE)) {
-		struct syscull_xattr_memo_options options = { .size = sizeof options, .flags = SYSCULL_XATTR_SHARED };
-		struct syscull_xattr_memo *made = syscull_xattr_memo_new(&options), *none = NULL;
+	__atomic_store_n(&proc_works, false, __ATOMIC_RELAXED);
+	if (there)
+		syscull_xattr_memo_drop(there);
+}
 
-		if (!made)
-			return;
-		if (!__atomic_compare_exchange_n(&memo, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-			syscull_xattr_memo_free(made);
-	}
-	preload_watch();
-	__atomic_store_n(&looking, PATIENCE, __ATOMIC_RELAXED);
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	/* No system call: the vdso answers it. */
+	if (clock_gettime(CLOCK_MONOTONIC_COARSE, &now) != 0)
+		return 0;
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 /* "/proc/self/fd/4/name" is name below 4: so programs ask below a directory. */
@@ -110,9 +123,30 @@ static const char *below(const char *path, int *ret_dirfd)
 	return at + 1;
 }
 
+/* A refusal: from now on it is worth to know mounts. */
+static void was_refused(const char *path)
+{
+	unsigned count = __atomic_add_fetch(&refused, 1, __ATOMIC_RELAXED), none = 0;
+	int dirfd;
+
+	if (path && below(path, &dirfd) != path)
+		__atomic_store_n(&proc_works, true, __ATOMIC_RELAXED);
+	if (preload_xattr_looks() || count % REST != 1)
+		return;
+	if (__atomic_compare_exchange_n(&memo_taken, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		__atomic_store_n(
+			&memo, syscull__xattr_memo_at(memo_memory, sizeof memo_memory, SYSCULL_XATTR_SHARED, LEARNT_MS),
+			__ATOMIC_RELEASE);
+	if (!__atomic_load_n(&memo, __ATOMIC_ACQUIRE))
+		return;
+	preload_watch();
+	__atomic_store_n(&looking, PATIENCE, __ATOMIC_RELAXED);
+}
+
 static bool same(int dirfd, const char *path, bool follow)
 {
-	if (!group.begun || group.file.dirfd != dirfd || group.changes != preload_changes_now())
+	if (!group.begun || group.file.dirfd != dirfd || !preload_believes(group.changes) ||
+	    now_ms() - group.told_ms > TOLD_MS)
 		return false;
 	if (!path || !group.file.path)
 		return path == group.file.path;
@@ -126,12 +160,12 @@ static bool same(int dirfd, const char *path, bool follow)
 
 /* Makes it the file that is asked of; path NULL: dirfd itself.  False: its
  * path is too long to keep. */
-static bool begin(int dirfd, const char *path, bool follow)
+static bool begin(int dirfd, const char *path, bool follow, unsigned changes)
 {
 	size_t bytes = path ? strnlen(path, PATH_KEPT) : 0;
 
-	group.file = (struct syscull_xattr_file)SYSCULL_XATTR_FILE_INIT(dirfd, NULL);
 	group.known = group.begun = group.looked = false;
+	group.file = (struct syscull_xattr_file)SYSCULL_XATTR_FILE_INIT(dirfd, NULL);
 	if (bytes == PATH_KEPT || (path && bytes == 0))
 		return false;
 	if (path) {
@@ -139,23 +173,26 @@ static bool begin(int dirfd, const char *path, bool follow)
 		group.file.path = group.kept;
 	}
 	group.file.flags = follow ? SYSCULL_XATTR_FOLLOW : 0;
-	group.changes = preload_changes_now();
+	group.changes = changes;
+	group.told_ms = now_ms();
 	group.begun = true;
 	return true;
 }
 
-/* A statx of this path has just told; `changes` is from before it. */
 void preload_xattr_told(int dirfd, const char *path, bool follow, const struct statx *stx, unsigned changes)
 {
 	const char *name = path;
 
+	if (busy)
+		return;
+	busy = true;
 	if (dirfd == AT_FDCWD || *path == '/')
 		name = below(path, &dirfd);
-	if (!begin(dirfd, name, follow))
-		return;
-	group.changes = changes;
-	syscull_xattr_file_statx(&group.file, stx);
-	group.known = (group.file.have & SYSCULL_XATTR_HAVE_STAT) != 0;
+	if (begin(dirfd, name, follow, changes)) {
+		syscull_xattr_file_statx(&group.file, stx);
+		group.known = (group.file.have & SYSCULL_XATTR_HAVE_STAT) != 0;
+	}
+	busy = false;
 }
 
 static uint64_t skipped(void)
@@ -165,11 +202,6 @@ static uint64_t skipped(void)
 	return syscull_xattr_memo_count(memo, &counters) == 0 ? counters.skipped : 0;
 }
 
-static int ask_statx(int dirfd, const char *path, int flags, struct statx *stx)
-{
-	return (int)NEXT(next_syscall, syscall)(SYS_statx, dirfd, path, flags, STATX_TYPE | STATX_MNT_ID, stx);
-}
-
 /* The mount and type of the group's file, by a call of our own. */
 static void look(void)
 {
@@ -177,47 +209,61 @@ static void look(void)
 	int flags = AT_NO_AUTOMOUNT | (!file->path			    ? AT_EMPTY_PATH
 				       : file->flags & SYSCULL_XATTR_FOLLOW ? 0
 									    : AT_SYMLINK_NOFOLLOW);
-	unsigned changes = preload_changes_now();
 	int saved = errno;
 	struct statx stx;
 
 	/* Not through the statx of this library, which would tell us again. */
-	if (ask_statx(file->dirfd, file->path ? file->path : "", flags, &stx) == 0) {
+	if (NEXT(syscall)(SYS_statx, file->dirfd, file->path ? file->path : "", flags, STATX_TYPE | STATX_MNT_ID,
+			  &stx) == 0) {
 		syscull_xattr_file_statx(&group.file, &stx);
 		group.known = group.looked = true;
-		group.changes = changes;
 	}
 	errno = saved;
 	(void)__atomic_sub_fetch(&credit, LOOK_COST, __ATOMIC_RELAXED);
 	(void)__atomic_sub_fetch(&looking, 1, __ATOMIC_RELAXED);
 }
 
-/* 1: *ret_result is the answer, negative errno or size.  path NULL: of dirfd. */
-static int answer(int dirfd, const char *path, const char *name, void *value, size_t size, bool follow,
-		  ssize_t *ret_result)
+static bool ask(const char *name, void *value, size_t size, ssize_t *ret_result)
 {
-	uint64_t before;
+	uint64_t before = skipped();
 
-	if (!preload_xattr_looks() || !name)
-		return 0;
-	if (path)
-		path = below(path, &dirfd);
-	if (!same(dirfd, path, follow)) {
-		if (!begin(dirfd, path, follow))
-			return 0;
-		if (__atomic_load_n(&credit, __ATOMIC_RELAXED) > 0)
-			look();
-	}
-	if (!group.known)
-		return 0;
-	before = skipped();
 	*ret_result = syscull_xattr_get(memo, &group.file, name, value, size);
+	/* That the way to it is gone is the library's word, not the kernel's. */
+	if (*ret_result == -ENXIO)
+		return false;
 	if (skipped() > before) {
 		__atomic_store_n(&looking, PATIENCE, __ATOMIC_RELAXED);
 		if (group.looked && __atomic_load_n(&credit, __ATOMIC_RELAXED) < LOOK_CREDIT)
 			(void)__atomic_add_fetch(&credit, SPARED_WORTH, __ATOMIC_RELAXED);
 	}
-	return 1;
+	return true;
+}
+
+/* True: *ret_result is the answer, negative errno or size.  path NULL: of dirfd. */
+static bool answer(int dirfd, const char *path, const char *name, void *value, size_t size, bool follow,
+		   ssize_t *ret_result)
+{
+	const char *whole = path;
+	bool done = false;
+
+	if (busy || !preload_xattr_looks() || !name)
+		return false;
+	busy = true;
+	if (path)
+		path = below(path, &dirfd);
+	if (path != whole && !__atomic_load_n(&proc_works, __ATOMIC_RELAXED))
+		goto out;
+	/* A descriptor has to have been asked by the kernel before: those of
+	 * O_PATH are refused. */
+	if (!same(dirfd, path, follow) && (!path || !begin(dirfd, path, follow, preload_changes_now())))
+		goto out;
+	if (!group.known && __atomic_load_n(&credit, __ATOMIC_RELAXED) > 0)
+		look();
+	if (group.known)
+		done = ask(name, value, size, ret_result);
+out:
+	busy = false;
+	return done;
 }
 
 static ssize_t finish(ssize_t result)
@@ -230,39 +276,45 @@ static ssize_t finish(ssize_t result)
 
 EXPORT ssize_t getxattr(const char *path, const char *name, void *value, size_t size)
 {
-	static void *next;
 	ssize_t result;
 
-	if (on() && path && answer(AT_FDCWD, path, name, value, size, true, &result))
+	if (preload_xattr_looks() && on() && path && answer(AT_FDCWD, path, name, value, size, true, &result))
 		return finish(result);
-	result = NEXT(next, getxattr)(path, name, value, size);
+	result = NEXT(getxattr)(path, name, value, size);
 	if (result < 0 && errno == EOPNOTSUPP && on())
-		was_refused();
+		was_refused(path);
 	return result;
 }
 
 EXPORT ssize_t lgetxattr(const char *path, const char *name, void *value, size_t size)
 {
-	static void *next;
 	ssize_t result;
 
-	if (on() && path && answer(AT_FDCWD, path, name, value, size, false, &result))
+	if (preload_xattr_looks() && on() && path && answer(AT_FDCWD, path, name, value, size, false, &result))
 		return finish(result);
-	result = NEXT(next, lgetxattr)(path, name, value, size);
+	result = NEXT(lgetxattr)(path, name, value, size);
 	if (result < 0 && errno == EOPNOTSUPP && on())
-		was_refused();
+		was_refused(path);
 	return result;
 }
 
 EXPORT ssize_t fgetxattr(int fd, const char *name, void *value, size_t size)
 {
-	static void *next;
+	unsigned changes = preload_changes_now();
 	ssize_t result;
 
-	if (on() && fd >= 0 && answer(fd, NULL, name, value, size, true, &result))
+	if (preload_xattr_looks() && on() && fd >= 0 && answer(fd, NULL, name, value, size, true, &result))
 		return finish(result);
-	result = NEXT(next, fgetxattr)(fd, name, value, size);
-	if (result < 0 && errno == EOPNOTSUPP && on())
-		was_refused();
+	result = NEXT(fgetxattr)(fd, name, value, size);
+	if (!on() || (result < 0 && errno != EOPNOTSUPP && errno != ENODATA))
+		return result;
+	if (preload_xattr_looks() && !busy) {
+		busy = true;
+		if (!same(fd, NULL, true))
+			(void)begin(fd, NULL, true, changes);
+		busy = false;
+	}
+	if (result < 0 && errno == EOPNOTSUPP)
+		was_refused(NULL);
 	return result;
 }
