@@ -15,7 +15,7 @@
 
 #include "base/cleanup.h"
 
-const struct engine_ops *const engine_list[] = { &engine_ptrace, &engine_bpf, &engine_script, &engine_trace, NULL };
+const struct engine_ops *const engine_list[] = { &engine_bpf, &engine_ptrace, &engine_script, &engine_trace, NULL };
 
 const struct engine_ops *engine_by_name(const char *name)
 {
