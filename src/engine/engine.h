@@ -18,6 +18,14 @@
 enum engine_pin { ENGINE_PIN_AUTO, ENGINE_PIN_ALWAYS, ENGINE_PIN_NEVER };
 
 /*
+ * What is copied to tell who made a call, beside its instruction pointer: with
+ * SITES the word at the stack pointer of every call, and now and then the
+ * registers and the top of the stack; DEEP takes more of it.  Stacks are
+ * copied at the 1st, 2nd, 4th, 8th, ... call of the same task at the same place.
+ */
+enum engine_stacks { ENGINE_STACKS_OFF, ENGINE_STACKS_SITES, ENGINE_STACKS_DEEP };
+
+/*
  * The calls to watch when not all are; everything else then runs at full
  * speed and is not counted: not watched is not 0.  The bit of CALL_unknown
  * stands for all numbers without a name; calls of foreign architectures are
@@ -58,6 +66,7 @@ struct engine_spec {
 	uint64_t items; /* SYS_ITEM_BIT(…) to capture; state records always come */
 	const struct engine_scope *scope; /* NULL: all calls; else copied and completed */
 	const char *const *env_names; /* variables to tell of, NULL-ended */
+	enum engine_stacks stacks; /* with a scope none are taken */
 	enum engine_pin pin;
 	uint32_t task_limit; /* tasks followed at a time; more run untraced and are counted; 0 is no limit */
 	/* Called in the forked child right before exec, to restore signals; async-signal-safe; may be NULL. */
@@ -86,6 +95,8 @@ struct engine_stats {
 	uint64_t stops; /* ptrace stops handled, of any kind */
 	uint64_t state_errors; /* state that could not be read or stored */
 	uint64_t unread_items; /* evidence whose memory could not be read */
+	uint64_t stacks; /* copied */
+	uint64_t stacks_left_out; /* of those that were due: too much had been copied */
 	bool scoped; /* only the calls in `scope`, as completed, were watched; the books are of these */
 	struct engine_scope scope;
 	uint64_t wall_ns; /* from release of the command (or attach) to its end */

@@ -291,4 +291,14 @@ struct item_xattr_args {
 	uint32_t size, flags;
 };
 
+/* So many registers follow, 8 bytes each, numbered as DWARF does for the
+ * call's architecture, the program counter last; then the stack's bytes. */
+struct item_stack {
+	uint64_t sp;
+	uint32_t registers;
+	uint32_t pad;
+};
+#define ITEM_STACK_BYTES_MAX 16384 /* of the stack */
+#define ITEM_STACK_REGISTERS_MAX 40
+
 #endif

@@ -21,7 +21,13 @@ static int effect_mmap(struct model *model, struct task *task, const struct even
 		module = text_keep(model, path, strlen(path));
 	if (!module)
 		return mm_remove(model, mm, start, call->args[1]);
-	return mm_add(model, mm, start, call->args[1], call->args[5], module);
+	return mm_add(model, mm,
+		      &(struct model_map){ .start = start,
+					   .offset = call->args[5],
+					   .dev = view->file->dev,
+					   .ino = view->file->ino,
+					   .module = module },
+		      call->args[1]);
 }
 
 static int effect_munmap(struct model *model, struct task *task, const struct event_call *call, struct model_view *view)

@@ -21,7 +21,7 @@ struct mm *mm_new(void)
 	return mm;
 }
 
-static void list_unref(struct map_list *list)
+static void list_unref(struct model_maps *list)
 {
 	if (!list || --list->refs > 0)
 		return;
@@ -49,11 +49,11 @@ void mm_unref(struct mm *mm)
 }
 
 /* The list for writing, with room for so many more; NULL without memory. */
-static struct map_list *list_own(struct mm *mm, uint32_t more)
+static struct model_maps *list_own(struct mm *mm, uint32_t more)
 {
-	struct map_list *list = mm->list;
+	struct model_maps *list = mm->list;
 	uint32_t used = list ? list->used : 0;
-	struct map_list *own;
+	struct model_maps *own;
 
 	if (!list || list->refs > 1) {
 		own = calloc(1, sizeof(*own));
@@ -75,7 +75,7 @@ static struct map_list *list_own(struct mm *mm, uint32_t more)
 	}
 	if (used + more > list->room) {
 		uint32_t room = list->room * 2 + more;
-		struct mapping *at = realloc(list->at, room * sizeof(*at));
+		struct model_map *at = realloc(list->at, room * sizeof(*at));
 
 		if (!at)
 			return NULL;
@@ -86,7 +86,7 @@ static struct map_list *list_own(struct mm *mm, uint32_t more)
 }
 
 /* The first mapping that ends behind an address. */
-static uint32_t list_find(const struct map_list *list, uint64_t address)
+static uint32_t list_find(const struct model_maps *list, uint64_t address)
 {
 	uint32_t low = 0;
 	uint32_t high = list->used;
@@ -112,7 +112,7 @@ static uint64_t range_end(uint64_t start, uint64_t bytes)
 int mm_remove(struct model *model, struct mm *mm, uint64_t start, uint64_t bytes)
 {
 	uint64_t end = range_end(start, bytes);
-	struct map_list *list = mm->list;
+	struct model_maps *list = mm->list;
 	uint32_t at;
 	uint32_t to;
 
@@ -129,7 +129,7 @@ int mm_remove(struct model *model, struct mm *mm, uint64_t start, uint64_t bytes
 		return model_no_memory(model);
 	}
 	if (list->at[at].start < start && list->at[at].end > end) {
-		struct mapping *first = &list->at[at];
+		struct model_map *first = &list->at[at];
 
 		memmove(first + 1, first, (list->used - at) * sizeof(*first));
 		list->used++;
@@ -151,10 +151,11 @@ int mm_remove(struct model *model, struct mm *mm, uint64_t start, uint64_t bytes
 	return 0;
 }
 
-int mm_add(struct model *model, struct mm *mm, uint64_t start, uint64_t bytes, uint64_t offset, const char *module)
+int mm_add(struct model *model, struct mm *mm, const struct model_map *what, uint64_t bytes)
 {
+	uint64_t start = what->start;
 	uint64_t end = range_end(start, bytes);
-	struct map_list *list;
+	struct model_maps *list;
 	uint32_t at;
 	int r = mm_remove(model, mm, start, bytes);
 
@@ -167,7 +168,8 @@ int mm_add(struct model *model, struct mm *mm, uint64_t start, uint64_t bytes, u
 		return model_no_memory(model);
 	at = list_find(list, start);
 	memmove(&list->at[at + 1], &list->at[at], (list->used - at) * sizeof(*list->at));
-	list->at[at] = (struct mapping){ .start = start, .end = end, .offset = offset, .module = module };
+	list->at[at] = *what;
+	list->at[at].end = end;
 	list->used++;
 	return 0;
 }
@@ -177,7 +179,7 @@ int mm_move(struct model *model, struct mm *mm, const struct event_call *call)
 {
 	uint64_t from = call->args[0];
 	uint64_t to = (uint64_t)call->ret;
-	struct mapping old;
+	struct model_map old;
 	uint32_t at;
 	int r;
 
@@ -189,5 +191,34 @@ int mm_move(struct model *model, struct mm *mm, const struct event_call *call)
 		if (r < 0)
 			return r;
 	}
-	return mm_add(model, mm, to, call->args[2], old.offset + (from - old.start), old.module);
+	old.offset += from - old.start;
+	old.start = to;
+	return mm_add(model, mm, &old, call->args[2]);
+}
+
+struct model_maps *model_maps(struct model *model, const struct model_process *process)
+{
+	struct mm *mm = model_mm(model, process);
+
+	if (!mm || !mm->list)
+		return NULL;
+	mm->list->refs++;
+	return mm->list;
+}
+
+void model_maps_unref(struct model_maps *maps)
+{
+	list_unref(maps);
+}
+
+const struct model_map *model_maps_at(const struct model_maps *maps, size_t n)
+{
+	return n < maps->used ? &maps->at[n] : NULL;
+}
+
+const struct model_map *model_maps_find(const struct model_maps *maps, uint64_t address)
+{
+	uint32_t at = list_find(maps, address);
+
+	return at < maps->used && maps->at[at].start <= address ? &maps->at[at] : NULL;
 }

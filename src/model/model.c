@@ -50,6 +50,7 @@ struct model *model_new_limited(const struct model_limits *limits)
 	map_init(&model->procs, sizeof(struct proc *), limits->tasks);
 	map_init(&model->exe_by_hash, sizeof(struct exe *), 0);
 	map_init(&model->texts, sizeof(void *), 0);
+	map_init(&model->site_by_hash, sizeof(uint32_t), 0);
 	map_init(&model->mount_by_hash, sizeof(struct mount *), (size_t)limits->mounts * 8);
 	if (images_init(model) < 0) {
 		model_free(model);
@@ -70,6 +71,7 @@ void model_free(struct model *model)
 	mounts_done(model);
 	images_done(model);
 	texts_done(model);
+	sites_done(model);
 	free(model);
 }
 
@@ -115,7 +117,13 @@ static int map_feed(struct model *model, struct task *task, const struct event_m
 		task->proc->mm = mm_new();
 	if (!task->proc->mm)
 		return model_no_memory(model);
-	return mm_add(model, task->proc->mm, event->start, event->end - event->start, event->file_offset, module);
+	return mm_add(model, task->proc->mm,
+		      &(struct model_map){ .start = event->start,
+					   .offset = event->file_offset,
+					   .dev = event->dev,
+					   .ino = event->ino,
+					   .module = module },
+		      event->end - event->start);
 }
 
 int model_feed(struct model *model, const struct event_head *head, struct model_view *ret_view)
@@ -240,13 +248,19 @@ const struct model_mount *model_mount_of(struct model *model, const struct model
 	return mount ? &mount->pub : NULL;
 }
 
+struct mm *model_mm(struct model *model, const struct model_process *process)
+{
+	struct proc *proc = proc_of(model, process);
+
+	return proc ? proc->mm : NULL;
+}
+
 bool model_locate(struct model *model, const struct model_process *process, uint64_t ip, const char **ret_module,
 		  uint64_t *ret_offset)
 {
-	struct proc *proc = proc_of(model, process);
-	struct mm *mm = proc ? proc->mm : NULL;
-	const struct map_list *list = mm ? mm->list : NULL;
-	const struct mapping *hit;
+	struct mm *mm = model_mm(model, process);
+	const struct model_maps *list = mm ? mm->list : NULL;
+	const struct model_map *hit;
 	uint32_t low = 0;
 	uint32_t high;
 

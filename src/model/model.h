@@ -185,6 +185,40 @@ uint64_t model_changed(struct model *model, const struct model_process *process,
 bool model_locate(struct model *model, const struct model_process *process, uint64_t ip, const char **ret_module,
 		  uint64_t *ret_offset);
 
+/* A file mapping. */
+struct model_map {
+	uint64_t start, end, offset; /* offset in the file */
+	uint64_t dev, ino; /* 0 unknown */
+	const char *module; /* path of the file, or what /proc shows; lives as long as the model */
+};
+
+/* The file mappings of a process as they are now, by address; later changes do
+ * not show in it.  NULL: none are known.  The reference belongs to the caller;
+ * unref takes NULL. */
+struct model_maps;
+struct model_maps *model_maps(struct model *model, const struct model_process *process);
+void model_maps_unref(struct model_maps *maps);
+const struct model_map *model_maps_at(const struct model_maps *maps, size_t n); /* NULL: no more */
+const struct model_map *model_maps_find(const struct model_maps *maps, uint64_t address);
+
+/*
+ * Call sites by number: equal instructions of equal files that left equal words
+ * for their caller (items CALLER; whether that is one is not known here) are one
+ * site, in all processes.  0: not known, or there are too many.
+ */
+struct model_site {
+	const char *module; /* NULL: no file is mapped there, offset is the address */
+	uint64_t offset;
+	const char *caller_module; /* where the word points; NULL: not into a file */
+	uint64_t caller_offset;
+	const char *program; /* path of the one that made the first such call */
+};
+#define MODEL_SITES_MAX 65536
+uint32_t model_site(struct model *model, const struct model_view *view);
+/* Valid until the next new one; NULL for 0 and numbers that were not given. */
+const struct model_site *model_site_at(const struct model *model, uint32_t site);
+size_t model_site_count(const struct model *model);
+
 struct model_stats {
 	uint64_t processes; /* distinct pids seen, by fork or at start */
 	uint64_t images; /* model_process entries */

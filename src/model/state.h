@@ -74,22 +74,17 @@ struct dirs {
 	char *root; /* "" is the top; NULL unknown */
 };
 
-struct mapping {
-	uint64_t start, end, offset;
-	const char *module;
-};
-
 /* Sorted by address; shared after fork until one side changes it. */
-struct map_list {
+struct model_maps {
 	uint32_t refs;
 	uint32_t used, room;
-	struct mapping *at;
+	struct model_map *at;
 };
 
 struct mm {
 	uint32_t refs;
 	uint32_t last; /* where the last look-up hit */
-	struct map_list *list; /* NULL empty */
+	struct model_maps *list; /* NULL empty */
 };
 
 struct mount {
@@ -217,6 +212,8 @@ struct model {
 	bool taken; /* pidfd_getfd was seen: anybody may have anything */
 	struct messages messages;
 	struct changes changes;
+	VEC(struct model_site) sites;
+	struct map site_by_hash; /* → its number */
 	struct call_shape shapes[CALL_COUNT];
 	struct resolved paths[2];
 };
@@ -334,11 +331,18 @@ void path_resolve(struct resolved *out, const struct dirs *dirs, const char *bas
 void path_set_passed(struct resolved *out, const char *text, size_t bytes);
 int dirs_feed(struct model *model, struct task *task, const struct event_dirs *event);
 
+/* model.c: of the process now, NULL unknown */
+struct mm *model_mm(struct model *model, const struct model_process *process);
+
+/* sites.c */
+void sites_done(struct model *model);
+
 /* maps.c */
 struct mm *mm_new(void);
 struct mm *mm_fork(struct mm *from);
 void mm_unref(struct mm *mm);
-int mm_add(struct model *model, struct mm *mm, uint64_t start, uint64_t bytes, uint64_t offset, const char *module);
+/* Of `what` the end is not read. */
+int mm_add(struct model *model, struct mm *mm, const struct model_map *what, uint64_t bytes);
 int mm_remove(struct model *model, struct mm *mm, uint64_t start, uint64_t bytes);
 int mm_move(struct model *model, struct mm *mm, const struct event_call *call);
 

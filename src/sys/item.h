@@ -42,7 +42,10 @@
 	X(ARGV, "argv", "argument strings, each with its NUL") \
 	X(ENV, "env", "NAME=VALUE strings that rules named, each with its NUL") \
 	X(MOUNTINFO, "mountinfo", "text of /proc/PID/mountinfo") \
-	X(COMM, "comm", "the kernel's short name of the task")
+	X(COMM, "comm", "the kernel's short name of the task") \
+	/* who made a call, whatever the call; in no row of the capture table */ \
+	X(CALLER, "caller", "uint64_t, the word at the stack pointer, or the link register") \
+	X(STACK, "stack", "struct item_stack, its registers, and memory from the stack pointer up")
 
 /* clang-format off */
 enum sys_item {

@@ -54,6 +54,28 @@ bool arch_keeps_first(void)
 	return false;
 }
 
+unsigned arch_registers(pid_t tid, uint64_t ret[static ITEM_STACK_REGISTERS_MAX])
+{
+	struct user_regs_struct regs;
+	struct iovec iov = { &regs, sizeof regs };
+
+	if (ptrace(PTRACE_GETREGSET, tid, (void *)NT_PRSTATUS, &iov) != 0 || iov.iov_len != sizeof regs)
+		return 0;
+	for (unsigned i = 0; i < 31; i++)
+		ret[i] = regs.regs[i];
+	ret[31] = regs.sp;
+	ret[32] = regs.pc;
+	return 33;
+}
+
+bool arch_caller_on_stack(pid_t tid, uint64_t *ret_link)
+{
+	uint64_t registers[ITEM_STACK_REGISTERS_MAX];
+
+	*ret_link = arch_registers(tid, registers) > 30 ? registers[30] : 0;
+	return false;
+}
+
 bool arch_set_result(pid_t tid, enum sys_arch arch, int64_t ret)
 {
 	(void)arch;

@@ -7,6 +7,8 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 
+#include <string.h>
+
 #include "engine/ptrace/ptrace.h"
 
 #define X32_BIT 0x40000000u
@@ -44,6 +46,29 @@ bool arch_set_first(pid_t tid, enum sys_arch arch, uint64_t value)
 
 bool arch_keeps_first(void)
 {
+	return true;
+}
+
+unsigned arch_registers(pid_t tid, uint64_t ret[static ITEM_STACK_REGISTERS_MAX])
+{
+	struct user_regs_struct regs;
+
+	if (ptrace(PTRACE_GETREGS, tid, NULL, &regs) != 0)
+		return 0;
+	{
+		const uint64_t dwarf[] = { regs.rax, regs.rdx, regs.rcx, regs.rbx, regs.rsi, regs.rdi,
+					   regs.rbp, regs.rsp, regs.r8,	 regs.r9,  regs.r10, regs.r11,
+					   regs.r12, regs.r13, regs.r14, regs.r15, regs.rip };
+
+		memcpy(ret, dwarf, sizeof dwarf);
+		return sizeof dwarf / sizeof dwarf[0];
+	}
+}
+
+bool arch_caller_on_stack(pid_t tid, uint64_t *ret_link)
+{
+	(void)tid;
+	(void)ret_link;
 	return true;
 }
 

@@ -111,8 +111,11 @@ void call_enter(struct engine_pt *e, struct task *task, const struct __ptrace_sy
 		e->stats.met |= ENGINE_MET_COMPAT;
 		return;
 	}
-	if (counted)
+	if (counted) {
 		capture_items(e, task, SYS_ENTER, 0, &task->entered);
+		if (e->stacks_seen)
+			stack_take(e, task, info->stack_pointer);
+	}
 }
 
 /* Children are counted by what the calls return, apart from fork events. */

@@ -163,8 +163,10 @@ void state_exec(struct engine_pt *e, struct task *task, pid_t former, uint64_t s
 
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, task->tid, sizeof info, &info) > 0) {
 		compat = arch_of(info.arch, 0) != SYS_ARCH_NATIVE;
-		if (!compat)
+		if (!compat) {
 			read_stack(e, task->tid, info.stack_pointer, &image);
+			task->stack_end = info.stack_pointer;
+		}
 	}
 	proc_path(path, task->tid, "exe");
 	if (stat(path, &st) != 0)

@@ -319,6 +319,10 @@ int engine_begin(const struct engine_spec *spec, struct engine **ret_engine, str
 		e->pin.when = ENGINE_PIN_NEVER;
 	}
 	map_init(&e->tasks, sizeof(struct task *), 0);
+	if (stacks_begin(e, spec->scope ? ENGINE_STACKS_OFF : spec->stacks) < 0) {
+		free(e);
+		return error_errno(err, ENOMEM, "starting the ptrace engine");
+	}
 	if (!proc_usable())
 		e->stats.met |= ENGINE_MET_NO_PROC;
 	r = spec->argv ? launch_command(e, spec, err) : attach_pids(e, spec, err);
@@ -377,6 +381,7 @@ static void pt_stop(struct engine *engine)
 	while (let_go_round(e) > 0)
 		;
 	task_free_all(e);
+	stacks_done(e);
 	clock_close_own(e);
 	buf_done(&e->out);
 	buf_done(&e->record);

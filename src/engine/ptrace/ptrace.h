@@ -77,6 +77,8 @@ struct task {
 	uint64_t pin_run_ns, pin_queue_ns, pin_ran_ns, pin_wait_ns; /* of pin_account */
 	uint64_t slow_calls[CLOCK_CALLS / 64]; /* numbers that took long before */
 	struct buf entered; /* items captured at enter */
+	uint64_t image; /* a number of its own for every program that it runs */
+	uint64_t stack_end; /* where its program's arguments and environment begin; 0 not known yet */
 };
 
 /* A stop that waitpid gave and that was not handled yet. */
@@ -102,6 +104,8 @@ struct pin {
 	uint64_t since_ns, since_stops, lost_ns, ran_ns;
 	unsigned bad;
 };
+
+struct stack_seen;
 
 struct engine_pt {
 	struct engine engine;
@@ -136,6 +140,10 @@ struct engine_pt {
 	unsigned clock_fds, clock_fds_max; /* kept open */
 	int clock_own_fd; /* our own account, as a task's clock_fd */
 	unsigned exiting; /* tasks whose exit event came and whose end did not */
+	enum engine_stacks stacks;
+	struct stack_seen *stacks_seen; /* NULL: none are taken */
+	uint64_t stack_bytes; /* copied so far */
+	uint64_t images; /* the last number that was given */
 };
 
 /* tasks.c */
@@ -198,6 +206,11 @@ void clock_close_own(struct engine_pt *e);
 
 /* capture.c: appends what the table asks for at this time to buf. */
 void capture_items(struct engine_pt *e, struct task *task, enum sys_when when, int64_t ret, struct buf *buf);
+
+/* stack.c: who makes the call that begins, into task->entered. */
+int stacks_begin(struct engine_pt *e, enum engine_stacks stacks);
+void stacks_done(struct engine_pt *e);
+void stack_take(struct engine_pt *e, struct task *task, uint64_t sp);
 
 /* memory.c: bytes read (fewer at an unmapped page), 0 when none could be. */
 size_t memory_read(struct engine_pt *e, pid_t tid, uint64_t address, void *data, size_t bytes);
@@ -274,6 +287,12 @@ uint32_t arch_audit(void);
 bool arch_set_first(pid_t tid, enum sys_arch arch, uint64_t value);
 bool arch_set_result(pid_t tid, enum sys_arch arch, int64_t ret);
 bool arch_skip(pid_t tid, enum sys_arch arch, int64_t ret);
+/* The registers of a stopped task by their numbers in DWARF, the program counter
+ * last; how many, 0 when they cannot be had.  It is in a call of the native table. */
+unsigned arch_registers(pid_t tid, uint64_t ret[static ITEM_STACK_REGISTERS_MAX]);
+/* Where the caller of a function is told that has not touched the stack: false
+ * when it is in a register, which is then here. */
+bool arch_caller_on_stack(pid_t tid, uint64_t *ret_link);
 /* Is the first argument still in its register after a call? */
 bool arch_keeps_first(void);
 

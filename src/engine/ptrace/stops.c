@@ -169,6 +169,8 @@ static void exec_event(struct engine_pt *e, struct task *task, pid_t tid, uint64
 		return;
 	task->exec_event = true;
 	task->starting = false;
+	task->image = ++e->images;
+	task->stack_end = 0;
 	state_exec(e, task, former, seen_ns);
 	clock_tell(e, task, EVENT_CLOCK_OTHER, seen_ns);
 	e->started = true;

@@ -25,6 +25,7 @@ struct task *task_add(struct engine_pt *e, pid_t tid)
 	}
 	task->tid = tid;
 	task->clock_fd = -1;
+	task->image = ++e->images;
 	*slot = task;
 	return task;
 }

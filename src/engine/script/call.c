@@ -113,7 +113,7 @@ static int result(struct scan *scan, struct event_call *call)
 	return 0;
 }
 
-static int tail(struct scan *scan, struct event_call *call)
+static int tail(struct scan *scan, struct event_call *call, uint64_t *ret_caller)
 {
 	int r = 0;
 
@@ -124,6 +124,8 @@ static int tail(struct scan *scan, struct event_call *call)
 				r = scan_fail(scan, "'>'");
 		} else if (scan_literal(scan, "ip=")) {
 			r = scan_hex(scan, &call->ip);
+		} else if (scan_literal(scan, "caller=")) {
+			r = scan_hex(scan, ret_caller);
 		} else if (scan_literal(scan, "unfinished")) {
 			call->head.flags |= EVENT_F_UNFINISHED;
 		} else if (scan_literal(scan, "killed")) {
@@ -136,7 +138,8 @@ static int tail(struct scan *scan, struct event_call *call)
 			call->head.flags |= EVENT_F_RESTARTED;
 		} else {
 			r = scan_fail(scan,
-				      "<DURATION>, ip=HEX, unfinished, killed, no-enter, before-attach or restarted");
+				      "<DURATION>, ip=HEX, caller=HEX, unfinished, killed, no-enter, before-attach "
+				      "or restarted");
 		}
 	}
 	return r;
@@ -188,7 +191,7 @@ int call_line(struct scan *scan)
 	struct script *script = scan->script;
 	const struct sys_call *row;
 	struct event_call call = { 0 };
-	uint64_t tid;
+	uint64_t tid, caller = 0;
 	unsigned arg;
 	void *fixed;
 	int r = scan_number(scan, &tid);
@@ -216,7 +219,10 @@ int call_line(struct scan *scan)
 	}
 	r = result(scan, &call);
 	if (r == 0)
-		r = tail(scan, &call);
+		r = tail(scan, &call, &caller);
+	if (r == 0 && caller != 0 &&
+	    event_item_add(script_record(script), SYS_ITEM_CALLER, 0, 0, &caller, sizeof(caller)) < 0)
+		return error_errno(scan->err, ENOMEM, "%s", script->name);
 	if (r < 0)
 		return r;
 	/* The head of the buffer was filled in before the items moved it. */

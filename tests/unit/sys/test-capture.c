@@ -153,7 +153,7 @@ static void every_item_has_a_row(void **state)
 			if (sys_kind(call->args[arg].kind)->item)
 				rows |= UINT64_C(1) << sys_kind(call->args[arg].kind)->item;
 	}
-	for (int item = 1; item < SYS_ITEM_COUNT; item++) {
+	for (int item = 1; item < SYS_ITEM_CALLER; item++) {
 		uint64_t bit = UINT64_C(1) << item;
 
 		if (!(rows & bit) != !!(elsewhere & bit) || (rows & bit) != (known & bit))
