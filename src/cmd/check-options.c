@@ -25,6 +25,7 @@ enum {
 	OPT_PREPARE,
 	OPT_PRUNE_BASELINE,
 	OPT_REDACT,
+	OPT_STACKS,
 	OPT_STRICT,
 	OPT_SUGGEST,
 	OPT_TASK_LIMIT,
@@ -44,7 +45,7 @@ const struct opt check_options[] = {
 	{ OPT_ERROR_EXITCODE, "error-exitcode", "N", "status when a budget is broken (121)" },
 	{ OPT_EXPECT_STATUS, "expect-status", "LIST", "the command's statuses that are good (0)" },
 	{ OPT_FLOOR, "floor", "SHARE,TIME", "of what is worth fixing (1%,100us)" },
-	{ OPT_FORMAT, "format", "FORMAT", "text or json, or FORMAT=FILE (repeatable)" },
+	{ OPT_FORMAT, "format", "FORMAT", "text, json, junit, github, markdown or prom[=FILE]" },
 	{ OPT_MAX, "max", "CALLS=N", "at most N of calls or rules (repeatable)" },
 	{ OPT_MIN, "min", "CALLS=N", "at least N (repeatable)" },
 	{ OPT_PER_ITEM, "per-item", "NAME=N:N", "a run for each N in place of {NAME}" },
@@ -53,6 +54,7 @@ const struct opt check_options[] = {
 	PROJECT_OPTIONS,
 	{ OPT_PRUNE_BASELINE, "prune-baseline", NULL, "take out of it what is gone or has shrunk" },
 	{ OPT_REDACT, "redact", "LIST", "hash argv, paths, users" },
+	{ OPT_STACKS, "stacks", "HOW", "who made the calls: off, sites (the default) or deep" },
 	{ OPT_STRICT, "strict", NULL, "a --max that counted nothing cannot be judged" },
 	{ OPT_SUGGEST, "suggest", NULL, "propose budgets from several runs" },
 	{ OPT_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096)" },
@@ -234,6 +236,8 @@ int check_set_option(void *data, int letter, const char *value, struct error *er
 	case OPT_ENGINE:
 		s->engine = value;
 		return 0;
+	case OPT_STACKS:
+		return call_sites_option(value, &s->stacks, err);
 	case OPT_TASK_LIMIT:
 		r = command_number("--task-limit", value, 1, 1000000, &number, err);
 		s->task_limit = (uint32_t)number;

@@ -22,6 +22,7 @@ static const char *const no_rules[] = { NULL };
 static void forget_run(struct check_run *run)
 {
 	analysis_free(run->analysis);
+	call_sites_done(&run->sites);
 	for (char **word = run->argv; word && *word; word++)
 		free(*word);
 	free(run->argv);
@@ -93,11 +94,14 @@ static int begin(struct check_settings *s, struct budgets *budgets, struct engin
 	};
 
 	project_apply(&s->project, &spec);
+	if (!scoped && s->stacks != ENGINE_STACKS_OFF)
+		spec.stacks = call_sites_begin(&run->sites, &(struct stack_options){ .here = true });
 	run->watch = (struct watch){
 		.argv = run->argv,
 		.program = run->program,
 		.engine = s->engine,
 		.pin = s->pin,
+		.stacks = s->stacks,
 		.task_limit = s->task_limit,
 	};
 	if (scoped)

@@ -3,6 +3,7 @@
 #ifndef SYSCULL_CMD_CHECK_H
 #define SYSCULL_CMD_CHECK_H
 
+#include "cmd/call-sites.h"
 #include "cmd/cmd.h"
 #include "cmd/formats.h"
 #include "cmd/output.h"
@@ -34,6 +35,7 @@ struct check_baseline {
 struct check_settings {
 	const char *output, *engine, *verdict_file, *prepare;
 	enum engine_pin pin;
+	enum engine_stacks stacks;
 	enum tty_color color;
 	bool verbose, help, version, suggest;
 	long runs; /* of --suggest; 0: not said */
@@ -51,6 +53,7 @@ struct check_settings {
 
 #define CHECK_SETTINGS_INIT \
 	((struct check_settings){ .task_limit = 4096, \
+				  .stacks = ENGINE_STACKS_SITES, \
 				  .broken_exit = EXIT_BROKEN, \
 				  .cannot_judge_exit = EXIT_OURS, \
 				  .expected = { true } })
@@ -63,6 +66,7 @@ void check_settings_done(struct check_settings *s);
 /* The runs of one check; what is kept of them is that of the last one. */
 struct check_run {
 	struct watch watch;
+	struct call_sites sites;
 	struct analysis *analysis; /* finished; NULL: nothing came of it */
 	char **argv; /* the command with the size put in */
 	char *program;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "cmd/call-sites.h"
 #include "cmd/cmd.h"
 #include "cmd/keep.h"
 #include "cmd/signals.h"
@@ -18,7 +19,7 @@
 #define PIDS_MAX 64
 #define TASK_LIMIT 4096
 
-enum { OPT_ENGINE = 256, OPT_PIN, OPT_RING, OPT_TASK_LIMIT, OPT_USER };
+enum { OPT_ENGINE = 256, OPT_PIN, OPT_RING, OPT_STACKS, OPT_TASK_LIMIT, OPT_USER };
 
 static const struct opt record_options[] = {
 	{ 'o', "output", "FILE", "keep the run in FILE instead of as the last one" },
@@ -27,6 +28,7 @@ static const struct opt record_options[] = {
 	{ OPT_ENGINE, "engine", "NAME", "auto, bpf or ptrace" },
 	{ OPT_PIN, "pin", "WHEN", "share a CPU with the command: auto, always, never" },
 	{ OPT_RING, "ring", "SIZE", "bpf engine: room for records that wait (16M); more for many CPUs" },
+	{ OPT_STACKS, "stacks", "HOW", "who made the calls: off, sites (the default) or deep" },
 	{ OPT_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096); more run untraced" },
 	{ OPT_USER, "user", "USER", "as root: run the command as this user" },
 	{ 'h', "help", NULL, "this text" },
@@ -36,6 +38,7 @@ static const struct opt record_options[] = {
 struct record_settings {
 	const char *output, *engine;
 	enum engine_pin pin;
+	enum engine_stacks stacks;
 	bool quiet, help;
 	uint32_t task_limit;
 	uint64_t ring_bytes;
@@ -76,6 +79,8 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 		return r;
 	case OPT_RING:
 		return command_ring(value, &s->ring_bytes, err);
+	case OPT_STACKS:
+		return call_sites_option(value, &s->stacks, err);
 	case OPT_USER:
 		s->user = value;
 		return 0;
@@ -110,6 +115,7 @@ static int record(struct record_settings *s, char **argv)
 		.pid_count = s->pid_count,
 		.engine = s->engine,
 		.pin = s->pin,
+		.stacks = s->stacks,
 		.task_limit = s->task_limit,
 		.ring_bytes = s->ring_bytes,
 		.user = s->user,
@@ -159,7 +165,7 @@ static int record(struct record_settings *s, char **argv)
 
 static int record_main(const struct command *command, int argc, char **argv)
 {
-	struct record_settings s = { .task_limit = TASK_LIMIT };
+	struct record_settings s = { .task_limit = TASK_LIMIT, .stacks = ENGINE_STACKS_SITES };
 	struct error err = { 0 };
 	int first;
 

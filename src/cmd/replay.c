@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -237,6 +238,26 @@ int replay_feed(struct replay *replay, int (*take)(void *data, const struct even
 		log_line("%s: %s; the rest was read", replay->name, damage);
 	fill_facts(replay);
 	return 0;
+}
+
+struct stack_options replay_stack_options(const struct replay *replay)
+{
+	struct stack_options options = { 0 };
+	struct analysis_host here = host_of_this();
+	const struct trace_start *begin;
+	struct stat st;
+
+	if (is_log(replay))
+		return options;
+	begin = trace_engine_start(replay->engine);
+	if (!begin->kernel || !same(begin->kernel, here.kernel) || !same(begin->arch, here.arch) ||
+	    begin->cpus != here.cpus)
+		return options;
+	if ((replay->fd >= 0 ? fstat(replay->fd, &st) : stat(replay->name, &st)) != 0 || !S_ISREG(st.st_mode))
+		return options;
+	options.here = true;
+	options.unchanged_since_ns = (uint64_t)st.st_mtim.tv_sec * UINT64_C(1000000000) + (uint64_t)st.st_mtim.tv_nsec;
+	return options;
 }
 
 const char *replay_command(const struct replay *replay)

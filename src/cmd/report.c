@@ -28,7 +28,7 @@ static const struct opt report_options[] = {
 	{ VIEW_FAILED, "failed", NULL, "look at failed calls only" },
 	{ VIEW_FINDING, "finding", "N", "--format issue: of the N-th finding" },
 	{ VIEW_FLOOR, "floor", "SHARE,TIME", "worth fixing is what saves both (1%,100us), or 100ms as a third" },
-	{ VIEW_FORMAT, "format", "FORMAT", "text, json, html or issue, or FORMAT=FILE (repeatable)" },
+	{ VIEW_FORMAT, "format", "FORMAT", "text, json, html, issue or prom[=FILE] (repeatable)" },
 	{ VIEW_REDACT, "redact", "LIST", "hash what LIST names: argv, paths, users" },
 	PROJECT_OPTIONS,
 	{ 'h', "help", NULL, "this text" },
@@ -76,6 +76,7 @@ static unsigned worth_fixing(const struct analysis_result *result)
 static int report(struct report_settings *s, const char *path)
 {
 	struct replay replay = REPLAY_INIT;
+	struct stack_options stack_options;
 	struct analysis *analysis = NULL;
 	struct error err = { 0 };
 	int status = EXIT_TROUBLE;
@@ -87,6 +88,10 @@ static int report(struct report_settings *s, const char *path)
 		r = formats_open(&s->view.formats,
 				 s->view.output || !formats_bare(&s->view.formats) ? s->view.output : "fd:1", false,
 				 command ? rule_base_name(command) : NULL, &err);
+	}
+	if (r == 0) {
+		stack_options = replay_stack_options(&replay);
+		s->view.stack_options = &stack_options;
 	}
 	if (r == 0)
 		r = view_analysis(&s->view, &analysis, &err);

@@ -19,7 +19,7 @@
 #define PIDS_MAX 64
 #define TASK_LIMIT 4096
 
-enum { OPT_ENGINE = 256, OPT_NO_KEEP, OPT_PIN, OPT_RING, OPT_TASK_LIMIT, OPT_USER };
+enum { OPT_ENGINE = 256, OPT_NO_KEEP, OPT_PIN, OPT_RING, OPT_STACKS, OPT_TASK_LIMIT, OPT_USER };
 
 static const struct opt run_options[] = {
 	{ 'e', "trace", "EXPR", "look at these calls only: names, %classes, @families, !not" },
@@ -33,12 +33,13 @@ static const struct opt run_options[] = {
 	{ OPT_ENGINE, "engine", "NAME", "auto, bpf or ptrace" },
 	{ VIEW_FAILED, "failed", NULL, "look at failed calls only" },
 	{ VIEW_FLOOR, "floor", "SHARE,TIME", "worth fixing is what saves both (1%,100us), or 100ms as a third" },
-	{ VIEW_FORMAT, "format", "FORMAT", "text, json, html or issue, or FORMAT=FILE (repeatable)" },
+	{ VIEW_FORMAT, "format", "FORMAT", "text, json, html, issue or prom[=FILE] (repeatable)" },
 	{ OPT_NO_KEEP, "no-keep", NULL, "do not keep this run for report and show" },
 	{ OPT_PIN, "pin", "WHEN", "share a CPU with the command: auto, always, never" },
 	{ VIEW_REDACT, "redact", "LIST", "hash what LIST names: argv, paths, users" },
 	PROJECT_OPTIONS,
 	{ OPT_RING, "ring", "SIZE", "bpf engine: room for records that wait (16M); more for many CPUs" },
+	{ OPT_STACKS, "stacks", "HOW", "who made the calls: off, sites (the default) or deep" },
 	{ OPT_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096); more run untraced" },
 	{ OPT_USER, "user", "USER", "as root: run the command as this user" },
 	{ 'h', "help", NULL, "this text" },
@@ -49,6 +50,7 @@ static const struct opt run_options[] = {
 struct run_settings {
 	const char *engine;
 	enum engine_pin pin;
+	enum engine_stacks stacks;
 	bool no_keep, help, version;
 	uint32_t task_limit;
 	uint64_t ring_bytes;
@@ -90,6 +92,8 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 		return r;
 	case OPT_RING:
 		return command_ring(value, &s->ring_bytes, err);
+	case OPT_STACKS:
+		return call_sites_option(value, &s->stacks, err);
 	case OPT_USER:
 		s->user = value;
 		return 0;
@@ -134,11 +138,13 @@ static int run(struct run_settings *s, char **argv)
 		.pid_count = s->pid_count,
 		.engine = s->engine,
 		.pin = s->pin,
+		.stacks = s->stacks,
 		.task_limit = s->task_limit,
 		.ring_bytes = s->ring_bytes,
 		.user = s->user,
 		.progress = !s->view.quiet,
 	};
+	const struct stack_options stack_options = { .here = true };
 	struct keep keep = KEEP_INIT;
 	struct analysis *analysis = NULL;
 	struct error err = { 0 };
@@ -155,6 +161,7 @@ static int run(struct run_settings *s, char **argv)
 	if (r == 0)
 		r = formats_open(&s->view.formats, s->view.output, true, watch.argv ? rule_base_name(argv[0]) : NULL,
 				 &err);
+	s->view.stack_options = s->stacks == ENGINE_STACKS_OFF ? NULL : &stack_options;
 	if (r == 0)
 		r = view_analysis(&s->view, &analysis, &err);
 	/* Where no run can be kept none is; report says so. */
@@ -178,7 +185,7 @@ static int run(struct run_settings *s, char **argv)
 
 static int run_main(const struct command *command, int argc, char **argv)
 {
-	struct run_settings s = { .task_limit = TASK_LIMIT };
+	struct run_settings s = { .task_limit = TASK_LIMIT, .stacks = ENGINE_STACKS_SITES };
 	struct error err = { 0 };
 	int first, status;
 

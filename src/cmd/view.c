@@ -60,6 +60,8 @@ int view_analysis(struct view *view, struct analysis **ret, struct error *err)
 	if (r < 0)
 		return r;
 	project_apply(&view->project, &spec);
+	if (view->stack_options)
+		spec.stacks = call_sites_begin(&view->sites, view->stack_options);
 	spec.prices = price_book_new_kept();
 	spec.packages = package_book_new(PACKAGE_DATABASE, package_system_merged());
 	return analysis_new(&spec, ret, err);
@@ -107,5 +109,6 @@ void view_done(struct view *view)
 	formats_discard(&view->formats);
 	filter_done(&view->filter);
 	project_done(&view->project);
+	call_sites_done(&view->sites);
 	buf_done(&view->selection);
 }

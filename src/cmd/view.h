@@ -6,6 +6,7 @@
 #ifndef SYSCULL_CMD_VIEW_H
 #define SYSCULL_CMD_VIEW_H
 
+#include "cmd/call-sites.h"
 #include "cmd/formats.h"
 #include "cmd/project.h"
 #include "verdict/analysis.h"
@@ -21,6 +22,8 @@ struct view {
 	struct analysis_floor floor;
 	struct project project;
 	struct buf selection; /* facts point there */
+	const struct stack_options *stack_options; /* NULL: who called is told as records tell it */
+	struct call_sites sites;
 };
 
 /* Letters of the options without one, for a subcommand's table. */

@@ -282,6 +282,7 @@ int watch_run(struct watch *watch, struct analysis *analysis, struct error *err)
 		.items = analysis_items(analysis),
 		.env_names = analysis_env(analysis),
 		.pin = watch->pin,
+		.stacks = watch->stacks,
 		.scope = watch->scope,
 		.task_limit = watch->task_limit,
 		.ring_bytes = watch->ring_bytes,

@@ -23,6 +23,7 @@ struct watch {
 	size_t pid_count;
 	const char *engine; /* NULL or "auto": the best one */
 	enum engine_pin pin;
+	enum engine_stacks stacks;
 	uint32_t task_limit;
 	uint64_t ring_bytes; /* bpf engine; 0 the default */
 	const char *user; /* whom the command runs as; NULL as we do */

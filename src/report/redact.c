@@ -187,6 +187,29 @@ static void remedies(struct redacted *redacted, struct verdict_finding *verdict,
 	verdict->remedies = verdicts;
 }
 
+/* Names of functions stay, but of what a program says of its own code, where they hold paths. */
+static const struct frames *frames(struct redacted *redacted, const struct frames *from)
+{
+	struct frames *to;
+	struct frame *at;
+
+	/* A baseline is compared on other days: what stands in the file is enough. */
+	if (!from || (redacted->words.set & REDACT_BASELINE))
+		return NULL;
+	to = copy(redacted, from, 1, sizeof *to);
+	at = copy(redacted, from->at, from->count, sizeof *at);
+	if (!to || !at)
+		return NULL;
+	for (size_t i = 0; i < to->count; i++) {
+		at[i].module = path(redacted, at[i].module);
+		at[i].file = path(redacted, at[i].file);
+		if (at[i].flags & FRAME_JIT)
+			at[i].symbol = names(redacted, at[i].symbol);
+	}
+	to->at = at;
+	return to;
+}
+
 static void finding_parts(struct redacted *redacted, const struct finding *from, struct finding *to)
 {
 	struct finding_cost *costs = copy(redacted, from->costs.at, from->costs.used, sizeof *costs);
@@ -199,8 +222,10 @@ static void finding_parts(struct redacted *redacted, const struct finding *from,
 		return;
 	for (size_t i = 0; i < from->costs.used; i++)
 		costs[i].detail = names(redacted, costs[i].detail);
-	for (size_t i = 0; i < from->sites.used; i++)
+	for (size_t i = 0; i < from->sites.used; i++) {
 		sites[i].module = path(redacted, sites[i].module);
+		sites[i].frames = frames(redacted, sites[i].frames);
+	}
 	for (size_t i = 0; i < from->samples.used; i++)
 		samples[i] = prose(redacted, samples[i]);
 	for (size_t i = 0; i < from->notes.used; i++)

@@ -19,6 +19,7 @@
 #define PROGRAM_COLUMNS_LEAST 4
 #define NAME_COLUMNS_MAX 20
 #define WHERE_LINES 3
+#define SITE_LINES 3
 
 /* "costs 2.3 ms (15 %)". */
 static void money(const struct analysis_result *result, struct buf *buf, const char *verb, double ns)
@@ -126,6 +127,49 @@ static void what(struct text *text, const struct verdict_finding *verdict)
 	}
 }
 
+/* -v: every frame that is known, and why there are no more. */
+static void stack(struct term *term, const struct frames *frames, unsigned at)
+{
+	for (size_t i = 0; i < frames->count; i++) {
+		struct buf place = BUF_INIT, line = BUF_INIT;
+
+		site_put_place(&place, &frames->at[i], true);
+		if (!frames->at[i].symbol && frames->at[i].build_id)
+			(void)buf_printf(&place, " build-id %.12s", frames->at[i].build_id);
+		term_foreign(term, &line, buf_text(&place));
+		term_to(term, at);
+		term_wrap(term, TERM_PLAIN, buf_text(&line), at + 2, term->width, 0);
+		term_end(term);
+		buf_done(&place);
+		buf_done(&line);
+	}
+	if (frames->why) {
+		term_to(term, at);
+		term_printf(term, TERM_PLAIN, "(%s)", frames->why);
+		term_end(term);
+	}
+}
+
+/* With who called there, in as many lines as it takes. */
+static void site_line(struct text *text, const struct finding_site *site, unsigned count_columns)
+{
+	struct term *term = &text->term;
+	struct buf words = BUF_INIT, line = BUF_INIT;
+	char number[TEXT_NUMBER_MAX];
+	unsigned at = LIST_AT + count_columns + 2;
+
+	site_put(&words, site);
+	term_foreign(term, &line, buf_text(&words));
+	term_right(term, TERM_PLAIN, text_count(site->count, number), LIST_AT + count_columns);
+	term_to(term, at);
+	term_wrap(term, TERM_PLAIN, buf_text(&line), at, term->width, SITE_LINES);
+	term_end(term);
+	if (text->options->verbose)
+		stack(term, site->frames, at + 2);
+	buf_done(&words);
+	buf_done(&line);
+}
+
 static void where(struct text *text, const struct finding *finding)
 {
 	struct term *term = &text->term;
@@ -135,7 +179,7 @@ static void where(struct text *text, const struct finding *finding)
 
 	section(term, "Where", finding->where, WHERE_LINES);
 	for (size_t i = 0; i < finding->sites.used && i < SITES_MOST; i++)
-		if (finding->sites.at[i].module)
+		if (finding->sites.at[i].module || finding->sites.at[i].frames)
 			count_columns =
 				wider(count_columns, (unsigned)strlen(text_count(finding->sites.at[i].count, number)));
 	for (size_t i = 0; i < finding->sites.used && shown < SITES_MOST; i++) {
@@ -143,10 +187,14 @@ static void where(struct text *text, const struct finding *finding)
 		char offset[TEXT_NUMBER_MAX];
 		struct buf module = BUF_INIT;
 
-		if (!site->module)
+		if (!site->module && !site->frames)
 			continue;
 		if (shown++ == 0 && !finding->where)
 			label(term, "Where");
+		if (site->frames) {
+			site_line(text, site, count_columns);
+			continue;
+		}
 		term_foreign(term, &module, rule_base_name(site->module));
 		(void)snprintf(offset, sizeof offset, "+0x%" PRIx64, site->offset);
 		term_right(term, TERM_PLAIN, text_count(site->count, number), LIST_AT + count_columns);

@@ -210,6 +210,8 @@ static void notes(struct text *text)
 		text_labelled(text, "Note", TERM_PLAIN, "%s could not be kept%s%s",
 			      text_plural(result->model_losses, "thing", "things", a, sizeof a),
 			      result->model_limit ? ": limit of " : "", result->model_limit ? result->model_limit : "");
+	if (result->sites_trouble)
+		text_labelled(text, "Note", TERM_PLAIN, "%s", result->sites_trouble);
 	if (result->evicted > 0)
 		text_labelled(text, "Note", TERM_PLAIN, "rules gave up %s for want of room",
 			      text_plural(result->evicted, "key", "keys", a, sizeof a));

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/vec.h"
+#include "model/frame.h"
 #include "sys/sys.h"
 
 struct rule;
@@ -73,6 +74,8 @@ struct finding_site {
 	char *module; /* NULL unknown */
 	uint64_t offset; /* in the module's file */
 	uint64_t count;
+	uint32_t number; /* model_site; 0: who called there is not known */
+	const struct frames *frames; /* from there outwards; NULL unknown; of the analysis */
 };
 
 /* What the same costs per child, or elsewhere: so many calls at the price of

@@ -95,7 +95,8 @@ static void add_sites(struct finding *into, const struct finding *from)
 		for (size_t k = 0; k < into->sites.used; k++) {
 			struct finding_site *old = &into->sites.at[k];
 
-			if (old->offset == site->offset && same_text(old->module, site->module)) {
+			if (old->offset == site->offset && old->number == site->number &&
+			    same_text(old->module, site->module)) {
 				old->count += site->count;
 				break;
 			}

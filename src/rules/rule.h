@@ -85,9 +85,11 @@ struct rule_sites {
 		const char *module; /* owned by the model */
 		uint64_t offset, count;
 		uint32_t tag;
+		uint32_t number; /* model_site, 0 not known: who called there */
 	} site[RULE_SITES_MAX]; /* last: a tally makes no more of it than it needs */
 };
 void rule_sites_add(struct rule_sites *sites, struct model *model, const struct model_view *view);
+/* The so many places with the most calls; each with all who called there. */
 void rule_sites_top(const struct rule_sites *sites, struct finding *finding, unsigned most);
 /* With a number below 64 for what was asked, and only those whose bit is set. */
 void rule_sites_add_tagged(struct rule_sites *sites, struct model *model, const struct model_view *view, uint32_t tag);

@@ -13,10 +13,17 @@ void rule_sites_add(struct rule_sites *sites, struct model *model, const struct 
 	rule_sites_add_tagged(sites, model, view, 0);
 }
 
+static bool is_same(const struct rule_sites *a, uint32_t i, const struct rule_sites *b, uint32_t j)
+{
+	/* The model shares module texts, so that equal ones have one address. */
+	return a->site[i].module == b->site[j].module && a->site[i].offset == b->site[j].offset;
+}
+
 void rule_sites_add_tagged(struct rule_sites *sites, struct model *model, const struct model_view *view, uint32_t tag)
 {
 	const char *module = NULL;
 	uint64_t offset = view->call->ip;
+	uint32_t number = 0;
 
 	if (offset == 0)
 		return;
@@ -24,9 +31,11 @@ void rule_sites_add_tagged(struct rule_sites *sites, struct model *model, const 
 		module = NULL;
 		offset = view->call->ip;
 	}
+	if (event_item(&view->call->head, SYS_ITEM_CALLER) || event_item(&view->call->head, SYS_ITEM_STACK))
+		number = model_site(model, view);
 	for (uint32_t i = 0; i < sites->used; i++) {
-		/* The model shares module texts, so that equal ones have one address. */
-		if (sites->site[i].module == module && sites->site[i].offset == offset && sites->site[i].tag == tag) {
+		if (sites->site[i].module == module && sites->site[i].offset == offset && sites->site[i].tag == tag &&
+		    sites->site[i].number == number) {
 			sites->site[i].count++;
 			return;
 		}
@@ -38,6 +47,7 @@ void rule_sites_add_tagged(struct rule_sites *sites, struct model *model, const 
 	sites->site[sites->used].module = module;
 	sites->site[sites->used].offset = offset;
 	sites->site[sites->used].tag = tag;
+	sites->site[sites->used].number = number;
 	sites->site[sites->used].count = 1;
 	sites->used++;
 }
@@ -47,9 +57,36 @@ void rule_sites_top(const struct rule_sites *sites, struct finding *finding, uns
 	rule_sites_top_tagged(sites, finding, most, UINT64_MAX);
 }
 
+static void tell(struct finding *finding, const struct rule_sites *sites, uint32_t i)
+{
+	struct finding_site site = { .offset = sites->site[i].offset,
+				     .count = sites->site[i].count,
+				     .number = sites->site[i].number };
+
+	if (sites->site[i].module)
+		finding_set(&site.module, "%s", sites->site[i].module);
+	if (!vec_push(&finding->sites, site))
+		free(site.module);
+}
+
+/* The entry with the most calls among those that are the same place as `of`, or with `places` of all places. */
+static uint32_t most_of(const struct rule_sites *sum, const uint64_t counts[static RULE_SITES_MAX], uint32_t of,
+			bool places)
+{
+	uint32_t best = RULE_SITES_MAX;
+
+	for (uint32_t i = 0; i < sum->used; i++)
+		if (counts[i] > 0 && (places || is_same(sum, i, sum, of)) &&
+		    (best == RULE_SITES_MAX || counts[i] > counts[best]))
+			best = i;
+	return best;
+}
+
 void rule_sites_top_tagged(const struct rule_sites *sites, struct finding *finding, unsigned most, uint64_t tags)
 {
 	struct rule_sites sum = { .used = 0 };
+	/* Of each place, at its first entry; and of each entry.  0: told. */
+	uint64_t of_place[RULE_SITES_MAX] = { 0 }, counts[RULE_SITES_MAX] = { 0 };
 
 	if (!finding)
 		return;
@@ -58,28 +95,30 @@ void rule_sites_top_tagged(const struct rule_sites *sites, struct finding *findi
 
 		if (!(tags >> (sites->site[i].tag & 63) & 1))
 			continue;
-		while (at < sum.used &&
-		       (sum.site[at].module != sites->site[i].module || sum.site[at].offset != sites->site[i].offset))
+		while (at < sum.used && (!is_same(&sum, at, sites, i) || sum.site[at].number != sites->site[i].number))
 			at++;
 		if (at == sum.used)
 			sum.site[sum.used++] = sites->site[i];
 		else
 			sum.site[at].count += sites->site[i].count;
 	}
-	for (unsigned n = 0; n < most && n < sum.used; n++) {
-		struct finding_site site = { 0 };
-		uint32_t best = 0;
+	for (uint32_t i = 0; i < sum.used; i++) {
+		uint32_t first = 0;
 
-		/* What was told has a count of 0. */
-		for (uint32_t i = 1; i < sum.used; i++)
-			if (sum.site[i].count > sum.site[best].count)
-				best = i;
-		site.offset = sum.site[best].offset;
-		site.count = sum.site[best].count;
-		sum.site[best].count = 0;
-		if (sum.site[best].module)
-			finding_set(&site.module, "%s", sum.site[best].module);
-		if (!vec_push(&finding->sites, site))
-			free(site.module);
+		while (!is_same(&sum, first, &sum, i))
+			first++;
+		of_place[first] += sum.site[i].count;
+		counts[i] = sum.site[i].count;
+	}
+	for (unsigned n = 0; n < most; n++) {
+		uint32_t place = most_of(&sum, of_place, 0, true), entry;
+
+		if (place == RULE_SITES_MAX)
+			break;
+		of_place[place] = 0;
+		while ((entry = most_of(&sum, counts, place, false)) < RULE_SITES_MAX) {
+			tell(finding, &sum, entry);
+			counts[entry] = 0;
+		}
 	}
 }

@@ -90,7 +90,7 @@ static void merge_sites(struct rule_sites *to, const struct rule_sites *from)
 
 		while (j < to->used &&
 		       (to->site[j].module != from->site[i].module || to->site[j].offset != from->site[i].offset ||
-			to->site[j].tag != from->site[i].tag))
+			to->site[j].tag != from->site[i].tag || to->site[j].number != from->site[i].number))
 			j++;
 		if (j == to->room && j == to->used) {
 			to->other += from->site[i].count;

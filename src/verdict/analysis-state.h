@@ -23,6 +23,7 @@ struct analysis {
 	struct package_book *packages;
 	struct budgets *budgets; /* NULL: none */
 	const struct suppressions *suppressions;
+	const struct analysis_stacks *stacks; /* NULL: none */
 	struct tally tally;
 	struct time_book time;
 	struct untraced untraced;

@@ -144,6 +144,7 @@ int analysis_new(const struct analysis_spec *spec, struct analysis **ret, struct
 	analysis->result.floor = spec->floor;
 	analysis->result.settings = spec->settings;
 	analysis->suppressions = spec->suppressions;
+	analysis->stacks = spec->stacks;
 	if (!spec->floor.set && spec->floor.share == 0 && spec->floor.least_ns == 0 && spec->floor.enough_ns == 0)
 		analysis->result.floor = JUDGE_FLOOR_DEFAULT;
 	r = set_up(analysis, spec);
@@ -220,6 +221,9 @@ static int feed_call(struct analysis *analysis, const struct model_view *view)
 
 		r = r < 0 ? r : s;
 	}
+	if (analysis->stacks && event_item(&view->call->head, SYS_ITEM_STACK))
+		analysis->stacks->take(analysis->stacks->data, analysis->result.model, view,
+				       model_site(analysis->result.model, view));
 	if (analysis->regions.regions.used > 0) {
 		region_look(&analysis->regions, view->call);
 		if (row)

@@ -23,6 +23,7 @@
 #include "verdict/price.h"
 #include "verdict/process.h"
 #include "verdict/settings.h"
+#include "verdict/site.h"
 #include "verdict/suppress.h"
 #include "verdict/tally.h"
 
@@ -44,6 +45,8 @@ struct analysis_spec {
 	/* Of a configuration; NULL: none.  Both have to outlive the analysis. */
 	const struct settings *settings;
 	const struct suppressions *suppressions;
+	/* NULL: who called is told as records tell it; has to outlive the analysis. */
+	const struct analysis_stacks *stacks;
 };
 
 /* The machine of the run; what is not known is NULL or 0. */
@@ -237,6 +240,7 @@ struct analysis_result {
 	bool stop_guessed; /* stop_ns: too few calls to find it by */
 	uint64_t model_losses; /* records that the model could not keep */
 	const char *model_limit; /* which limit, NULL none */
+	const char *sites_trouble; /* what kept call sites from being known, NULL nothing */
 	/* With a filter by_call, by_process and findings are what it lets through. */
 	const struct filter *filter; /* NULL: nothing is left out */
 	const struct tally *shown; /* whose rows by_call has: tally, or that of the calls let through */

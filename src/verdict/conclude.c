@@ -33,6 +33,11 @@ static void end_rules(struct analysis *analysis)
 	}
 	finding_list_settle(&analysis->findings);
 	finding_list_merge(&analysis->findings);
+	if (analysis->stacks) {
+		analysis->stacks->resolve(analysis->stacks->data, analysis->result.model);
+		site_tell_findings(&analysis->findings, analysis->stacks);
+		analysis->result.sites_trouble = analysis->stacks->trouble(analysis->stacks->data);
+	}
 }
 
 /* Lost calls are in the counts, which so stay right; rules have not seen them. */
@@ -251,7 +256,9 @@ static void judge_ranges(struct analysis_result *result, const struct untraced_r
 			 const struct time_amount *amounts, size_t rows)
 {
 	double spread = untraced->clocked ? SPREAD : SPREAD_BY_DURATIONS, wall_ns = (double)result->facts.wall_ns,
-	       stops = !untraced->clocked ? 0 : result->facts.pinned ? 1 : SPREAD_ACROSS,
+	       stops = !untraced->clocked     ? 0
+		       : result->facts.pinned ? 1
+					      : SPREAD_ACROSS,
 	       task_ns = spread * result->task_ns + stops * untraced->work_spread,
 	       whole_ns = spread * result->untraced_ns + stops * untraced->ns_spread;
 

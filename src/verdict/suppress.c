@@ -152,18 +152,35 @@ static bool path_matches(const struct suppress_patterns *patterns, const struct 
 	return matches;
 }
 
-static bool site_matches(const struct suppress_patterns *patterns, const struct finding_site *site)
+static bool frame_matches(const struct suppress_patterns *patterns, const struct frame *frame)
 {
 	struct buf buf = BUF_INIT;
 	bool matches;
 
-	if (!site->module)
+	if (!frame || !frame->module)
 		return false;
-	matches = any_matches(patterns, site->module);
-	(void)buf_printf(&buf, "%s+0x%" PRIx64, site->module, site->offset);
+	matches = any_matches(patterns, frame->module);
+	(void)buf_printf(&buf, "%s+0x%" PRIx64, frame->module, frame->offset);
 	matches = matches || any_matches(patterns, buf_text(&buf));
+	if (frame->symbol && !matches) {
+		buf_clear(&buf);
+		(void)buf_printf(&buf, "%s:%s", frame->module, frame->symbol);
+		matches = any_matches(patterns, buf_text(&buf));
+	}
 	buf_done(&buf);
 	return matches;
+}
+
+/* The instruction itself, who called there, and who in the program did; not
+ * when other calls counted with them came from elsewhere. */
+static bool site_matches(const struct suppress_patterns *patterns, const struct finding_site *site)
+{
+	struct frame leaf = { .module = site->module, .offset = site->offset };
+
+	if (frame_matches(patterns, &leaf))
+		return true;
+	return site->frames && ((!site->frames->outer_varies && frame_matches(patterns, site_outer(site->frames))) ||
+				(!site->frames->program_varies && frame_matches(patterns, site_program(site->frames))));
 }
 
 static bool sites_match(const struct suppress_patterns *patterns, const struct finding *finding)

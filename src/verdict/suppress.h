@@ -49,7 +49,8 @@ int suppress_set(struct suppressions *list, const char *key, const char *value, 
 int suppress_check(const struct suppressions *list, struct error *err);
 
 /* A pattern without '/' is compared with the last part of a path; a site is
- * "MODULE+0xOFFSET", or the module alone.  An entry with sites matches when
+ * "MODULE+0xOFFSET", "MODULE:FUNCTION", or the module alone, of the call itself, of
+ * the first frame outside the C library or of the first in the program.  An entry with sites matches when
  * all calls of the finding are known to come from such sites. */
 bool suppress_matches(const struct suppress_entry *entry, const struct finding *finding);
 

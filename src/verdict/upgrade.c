@@ -34,21 +34,37 @@ static bool is_c_library(const char *module)
 	return false;
 }
 
-const char *upgrade_library(const struct finding *finding)
+/* Whose call it is, when that is known, or in whose code the call is made. */
+static const char *module_of(const struct finding_site *site, bool caller)
+{
+	const struct frame *outer = caller ? site_outer(site->frames) : NULL;
+
+	return outer && outer->module ? outer->module : site->module;
+}
+
+static const char *most_of(const struct finding *finding, bool caller)
 {
 	for (size_t i = 0; i < finding->sites.used; i++) {
-		const char *module = finding->sites.at[i].module;
+		const char *module = module_of(&finding->sites.at[i], caller);
 		uint64_t count = 0;
 
 		if (!module || !is_library(module) || (finding->exe && strcmp(module, finding->exe) == 0))
 			continue;
-		for (size_t j = 0; j < finding->sites.used; j++)
-			if (finding->sites.at[j].module && strcmp(finding->sites.at[j].module, module) == 0)
+		for (size_t j = 0; j < finding->sites.used; j++) {
+			const char *other = module_of(&finding->sites.at[j], caller);
+
+			if (other && strcmp(other, module) == 0)
 				count += finding->sites.at[j].count;
+		}
 		if (count > finding->calls / 2)
 			return module;
 	}
 	return NULL;
+}
+
+const char *upgrade_library(const struct finding *finding)
+{
+	return most_of(finding, true);
 }
 
 static enum state state_of(const struct known_row *row, const struct package_book *packages, const char *path)
@@ -68,10 +84,12 @@ static enum state state_of(const struct known_row *row, const struct package_boo
 /* The path that a row is about, of the two that a finding has. */
 static const char *path_of(const struct known_row *row, const struct finding *finding)
 {
-	const char *library = upgrade_library(finding);
+	const char *library = upgrade_library(finding), *inner = most_of(finding, false);
 
 	if (library && known_fits(row, finding->rule->id, library))
 		return library;
+	if (inner && known_fits(row, finding->rule->id, inner))
+		return inner;
 	return finding->exe && known_fits(row, finding->rule->id, finding->exe) ? finding->exe : NULL;
 }
 
@@ -139,6 +157,8 @@ int upgrade_add(struct finding_list *list, struct package_book *packages, const 
 		r = package_book_want(packages, finding->exe);
 		if (r == 0)
 			r = package_book_want(packages, upgrade_library(finding));
+		if (r == 0)
+			r = package_book_want(packages, most_of(finding, false));
 	}
 	if (r == 0)
 		r = package_book_read(packages);

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "verdict/site.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules/rule.h"
+
+const struct frame *site_outer(const struct frames *frames)
+{
+	return frames && frames->outer < frames->count ? &frames->at[frames->outer] : NULL;
+}
+
+const struct frame *site_program(const struct frames *frames)
+{
+	return frames && frames->program < frames->count && frames->program != frames->outer
+		       ? &frames->at[frames->program]
+		       : NULL;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool same_frame(const struct frame *a, const struct frame *b)
+{
+	if (!a || !b)
+		return a == b;
+	return a->offset == b->offset && a->jumped == b->jumped && same_text(a->module, b->module) &&
+	       same_text(a->symbol, b->symbol) && same_text(a->jump, b->jump);
+}
+
+bool site_equal(const struct frames *a, const struct frames *b)
+{
+	if (!a || !b)
+		return a == b;
+	return same_frame(site_outer(a), site_outer(b)) && same_frame(site_program(a), site_program(b)) &&
+	       a->outer_varies == b->outer_varies && a->program_varies == b->program_varies;
+}
+
+static int by_count(const void *a, const void *b)
+{
+	const struct finding_site *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void tell_finding(struct finding *finding, const struct analysis_stacks *stacks)
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < finding->sites.used; i++) {
+		struct finding_site *site = &finding->sites.at[i];
+		size_t k = 0;
+
+		site->frames = site->number > 0 ? stacks->frames(stacks->data, site->number) : NULL;
+		while (k < used && (finding->sites.at[k].offset != site->offset ||
+				    !same_text(finding->sites.at[k].module, site->module) ||
+				    !site_equal(finding->sites.at[k].frames, site->frames)))
+			k++;
+		if (k == used) {
+			finding->sites.at[used++] = *site;
+		} else {
+			finding->sites.at[k].count += site->count;
+			free(site->module);
+		}
+	}
+	finding->sites.used = used;
+	if (used > 1)
+		qsort(finding->sites.at, used, sizeof finding->sites.at[0], by_count);
+	while (finding->sites.used > SITE_MOST)
+		free(finding->sites.at[--finding->sites.used].module);
+}
+
+void site_tell_findings(struct finding_list *list, const struct analysis_stacks *stacks)
+{
+	for (size_t i = 0; i < list->items.used; i++)
+		tell_finding(&list->items.at[i], stacks);
+}
+
+void site_put_place(struct buf *buf, const struct frame *frame, bool line)
+{
+	if (frame->flags & FRAME_JIT)
+		(void)buf_puts(buf, "[code made at run time] ");
+	else if (frame->module)
+		(void)buf_puts(buf, rule_base_name(frame->module));
+	if (frame->symbol)
+		(void)buf_printf(buf, "%s%s+0x%" PRIx64, frame->module ? " " : "", frame->symbol, frame->symbol_offset);
+	else
+		(void)buf_printf(buf, "%s0x%" PRIx64, frame->module ? "+" : "", frame->offset);
+	if (line && frame->file)
+		(void)buf_printf(buf, " (%s:%u)", rule_base_name(frame->file), frame->line);
+	/* A function that ended by a jump made the call, or one that it jumped to. */
+	if (frame->jumped)
+		(void)buf_printf(buf, " by way of %s", frame->jump ? frame->jump : "another function");
+}
+
+void site_put(struct buf *buf, const struct finding_site *site)
+{
+	const struct frame *outer = site_outer(site->frames), *program = site_program(site->frames);
+	struct frame leaf = { .module = site->module, .offset = site->offset };
+
+	if (!outer) {
+		site_put_place(buf, site->frames ? &site->frames->at[0] : &leaf, true);
+		if (site->frames)
+			(void)buf_puts(buf, ", called from a place not known");
+		return;
+	}
+	site_put_place(buf, outer, true);
+	if (site->frames->outer_varies)
+		(void)buf_puts(buf, " and others");
+	if (!program)
+		return;
+	(void)buf_puts(buf, ", called by ");
+	site_put_place(buf, program, true);
+	if (site->frames->program_varies)
+		(void)buf_puts(buf, " and others");
+}
