@@ -29,8 +29,8 @@ static struct price page_price(struct analysis_result *result, uint64_t pages)
  * known: nearly all must have ended as these did.  Where pages are counted
  * apart, giving them back would be counted twice.
  */
-static struct price call_price(struct analysis_result *result, enum sys_call_id id, int err, double components,
-			       uint64_t pages)
+static struct price call_price_only(struct analysis_result *result, enum sys_call_id id, int err, double components,
+				    uint64_t pages)
 {
 	struct price price = price_of(result->prices, id, err, components);
 
@@ -55,6 +55,20 @@ static struct price call_price(struct analysis_result *result, enum sys_call_id 
 					       .probe = price.probe };
 	}
 	return price;
+}
+
+/* An exec that was not needed takes with it what comes of it, which is more than
+ * the call; the table of calls has that in time between calls. */
+static struct price call_price(struct analysis_result *result, enum sys_call_id id, int err, double components,
+			       uint64_t pages)
+{
+	struct price price, start;
+
+	if (err || (id != CALL_execve && id != CALL_execveat))
+		return call_price_only(result, id, err, components, pages);
+	start = price_of_start(result->prices);
+	price = call_price_only(result, id, err, components, pages);
+	return price.source == PRICE_MEASURED && price.ns > start.ns ? price : start;
 }
 
 static int price_costs(struct analysis_result *result, struct verdict_finding *verdict)

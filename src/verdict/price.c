@@ -321,6 +321,26 @@ struct price price_of_fork(struct price_book *book)
 	return price_of_probe(book, PROBE_FORK);
 }
 
+#define START_CALLS 40 /* of a small program and its loader, cheap ones */
+
+struct price price_of_start(struct price_book *book)
+{
+	struct price price = price_of_probe(book, PROBE_START), child, call;
+	double rest_ns;
+
+	if (book->is_fixed)
+		return price_fixed_of(book, CALL_execve, 0, 0);
+	child = price_of_probe(book, PROBE_VFORK);
+	call = price_of_probe(book, PROBE_NULL);
+	rest_ns = child.ns + START_CALLS * call.ns;
+	price.ns = price.ns > 2 * rest_ns ? price.ns - rest_ns : price.ns / 2;
+	price.low_ns = price.low_ns < price.ns / 2 ? price.ns / 2 : price.low_ns;
+	/* Most programs have more to load than the smallest. */
+	price.low_ns = price.low_ns < price.ns ? price.low_ns : price.ns;
+	price.high_ns = price.high_ns > 2 * price.ns ? price.high_ns : 2 * price.ns;
+	return price;
+}
+
 struct price price_of(struct price_book *book, enum sys_call_id call, int err, double components)
 {
 	const struct known_price *known;

@@ -77,6 +77,9 @@ struct price price_of(struct price_book *book, enum sys_call_id call, int err, d
 struct price price_of_page(struct price_book *book);
 /* A child that forks and ends, without what it runs. */
 struct price price_of_fork(struct price_book *book);
+/* What an exec brings with it: another memory, the loader's work, first touches of
+ * pages, the end; of the smallest program, without what it and its loader call. */
+struct price price_of_start(struct price_book *book);
 /* The price of the call that a loop stands for (verdict/probe.h), on its own path. */
 struct price price_of_probe(struct price_book *book, enum probe_id id);
 

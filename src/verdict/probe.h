@@ -52,6 +52,7 @@ enum probe_id {
 	PROBE_PRLIMIT,
 	PROBE_VFORK,
 	PROBE_FORK, /* a child that ends at once */
+	PROBE_START, /* a child that runs the smallest program there is */
 	PROBE_PAGE, /* no call: the first touch of a page */
 	PROBE_COUNT
 };
