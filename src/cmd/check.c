@@ -120,6 +120,18 @@ static int write_reports(struct check_settings *s, struct check_run *run, const 
 	return formats_write(&s->formats, analysis_result(run->analysis), &options, s->color, err);
 }
 
+/* The command did not start, or we failed: people know, and what programs read
+ * must not be that of an earlier check. */
+static int write_failure(struct check_settings *s, struct check_run *run, const struct check *check, char *const *argv,
+			 struct error *err)
+{
+	check_run_done(run);
+	if (s->formats.count == 0 || check_run_nothing(s, argv, run) < 0)
+		return 0;
+	s->formats.told = true;
+	return write_reports(s, run, check, err);
+}
+
 /* Everything about it is known: says so in every way that was asked for. */
 static int conclude(struct check_settings *s, struct check_run *run, struct check *check, struct output *verdict_file,
 		    char *const *argv)
@@ -138,6 +150,7 @@ static int conclude(struct check_settings *s, struct check_run *run, struct chec
 	r = check_baseline_write(s, run, check, &err);
 	check->more = tell_more(check, &more);
 	check->command_known = run->ended;
+	check->command_failed = run->failed;
 	check->command_status = run->signal ? 128 + run->signal : run->status;
 	check->exit_status = find_status(s, run, check);
 	if (run->exit == 0) {
@@ -145,6 +158,8 @@ static int conclude(struct check_settings *s, struct check_run *run, struct chec
 
 		r = r < 0 ? r : t;
 		project_generate(&s->project, analysis_result(run->analysis));
+	} else if (write_failure(s, run, check, argv, r < 0 ? NULL : &err) < 0) {
+		r = -EIO;
 	}
 	if (s->verdict_file && write_verdict(verdict_file, check, r < 0 ? NULL : &err) < 0)
 		r = -EIO;
@@ -181,8 +196,12 @@ static int open_reports(struct check_settings *s, const char *name, struct error
 {
 	bool text = false;
 
-	for (unsigned i = 0; i < s->formats.count; i++)
-		text = text || !s->formats.at[i].target || !s->formats.at[i].reporter->machine;
+	s->formats.verdict = true;
+	for (unsigned i = 0; i < s->formats.count; i++) {
+		const struct format *format = &s->formats.at[i];
+
+		text = text || !format->target || (!format->reporter->machine && !format->reporter->verdict);
+	}
 	if (s->formats.count > 0 && !text && formats_add(&s->formats, "text", err) < 0)
 		return -EINVAL;
 	return formats_open(&s->formats, s->output, true, name, err);

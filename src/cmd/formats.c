@@ -99,6 +99,8 @@ static int open_one(struct format *format, const char *name, struct error *err)
 	char *path;
 	int r;
 
+	if (format->literal)
+		return output_open(&format->output, format->target, err);
 	if (!format->target)
 		return output_open(&format->output, NULL, err);
 	path = formats_expand(format->target, name, err);
@@ -134,16 +136,58 @@ bool formats_bare(const struct formats *formats)
 	return formats->count == 0;
 }
 
+/* What GitHub shows beside a step is asked for with its annotations. */
+static void add_summary(struct formats *formats)
+{
+	const char *path = output_summary();
+	bool wanted = false;
+
+	for (unsigned i = 0; i < formats->count; i++) {
+		const struct format *format = &formats->at[i];
+
+		wanted = wanted || strcmp(format->reporter->name, "github") == 0;
+		if (path && format->target && strcmp(format->target, path) == 0)
+			return;
+	}
+	if (wanted && path && formats->count < FORMATS_MAX)
+		formats->at[formats->count++] =
+			(struct format){ .reporter = reporter_by_name("markdown"), .target = path, .literal = true };
+}
+
+static int open_all(struct formats *formats, const char *name, struct error *err)
+{
+	for (unsigned i = 0; i < formats->count; i++) {
+		struct format *format = &formats->at[i];
+		struct error why = { 0 };
+		int r = open_one(format, name, &why);
+
+		if (r < 0 && format->literal) {
+			log_line("no summary: %s", why.text);
+			output_discard(&format->output);
+			*format = formats->at[--formats->count];
+			break;
+		}
+		if (r < 0) {
+			*err = why;
+			return r;
+		}
+	}
+	return 0;
+}
+
 int formats_open(struct formats *formats, const char *output, bool live, const char *name, struct error *err)
 {
 	struct format *bare = NULL;
-	int r = 0;
+	int r;
 
 	if (formats->count == 0 && formats_add(formats, "text", err) < 0)
 		return -EINVAL;
 	for (unsigned i = 0; i < formats->count; i++) {
 		struct format *format = &formats->at[i];
 
+		if (format->reporter->verdict && !formats->verdict)
+			return error_set(err, EINVAL, "--format %s tells a verdict, which syscull check alone has",
+					 format->reporter->name);
 		if (format->target)
 			continue;
 		if (bare)
@@ -160,19 +204,32 @@ int formats_open(struct formats *formats, const char *output, bool live, const c
 	if (bare && live && bare->reporter->machine && (!output || strcmp(output, "-") == 0))
 		return error_set(err, EINVAL, "--format %s needs a file here: --format %s=FILE or -o FILE (or fd:N)",
 				 bare->reporter->name, bare->reporter->name);
-	for (unsigned i = 0; i < formats->count && r == 0; i++)
-		r = open_one(&formats->at[i], name, err);
+	add_summary(formats);
+	r = open_all(formats, name, err);
 	return r < 0 ? r : check_places(formats, err);
+}
+
+/* "ls-attributes" of "reports/ls-attributes.xml"; "" of what has no name. */
+static char *report_name(const struct output *output)
+{
+	const char *path = output->path && strncmp(output->path, "fd:", 3) != 0 ? output->path : "";
+	const char *base = rule_base_name(path), *dot = strrchr(base, '.');
+
+	return strndup(base, dot && dot > base ? (size_t)(dot - base) : strlen(base));
 }
 
 static int write_one(struct format *format, const struct analysis_result *result, struct report_options *options,
 		     enum tty_color color, struct error *err)
 {
 	struct output *output = &format->output;
+	char *name = report_name(output);
 	int r;
 
 	options->tty = tty_of(output_fd(output), color);
-	r = format->reporter->write(output_stream(output), result, options);
+	options->name = name;
+	r = name ? format->reporter->write(output_stream(output), result, options) : -ENOMEM;
+	options->name = NULL;
+	free(name);
 	if (r < 0)
 		return error_errno(err, -r, "writing the report%s%s", output->path ? " to " : "",
 				   output->path ? output->path : "");
@@ -194,7 +251,11 @@ int formats_write(struct formats *formats, const struct analysis_result *result,
 	}
 	for (unsigned i = 0; i < formats->count; i++) {
 		struct error why = { 0 };
-		int r = write_one(&formats->at[i], result, options, color, &why);
+		int r;
+
+		if (formats->told && !formats->at[i].reporter->machine && !formats->at[i].reporter->verdict)
+			continue;
+		r = write_one(&formats->at[i], result, options, color, &why);
 
 		if (r == 0)
 			continue;

@@ -21,10 +21,13 @@ struct formats {
 	struct format {
 		const struct reporter *reporter;
 		const char *target; /* NULL: not said */
+		bool literal; /* nothing in it is replaced, and it may fail: nobody named it to us */
 		struct output output;
 	} at[FORMATS_MAX];
 	unsigned count;
 	unsigned redact; /* REDACT_… */
+	bool verdict; /* there will be one: of a check */
+	bool told; /* people know already: formats for them alone are left out */
 };
 
 /* --format NAME or NAME=FILE. */

@@ -131,6 +131,22 @@ static int open_number(struct output *output, const char *path, struct error *er
 	return 0;
 }
 
+const char *output_summary(void)
+{
+	const char *path = getenv("GITHUB_STEP_SUMMARY");
+
+	return path && *path ? path : NULL;
+}
+
+/* All commands of a step write into one file. */
+static bool is_summary(const struct stat *st)
+{
+	const char *path = output_summary();
+	struct stat summary;
+
+	return path && stat(path, &summary) == 0 && summary.st_dev == st->st_dev && summary.st_ino == st->st_ino;
+}
+
 int output_open(struct output *output, const char *path, struct error *err)
 {
 	struct stat st;
@@ -150,6 +166,13 @@ int output_open(struct output *output, const char *path, struct error *err)
 		return r;
 	if (stat(output->path, &st) != 0)
 		st.st_mode = 0;
+	if (st.st_mode != 0 && is_summary(&st)) {
+		r = open_plain(output, O_APPEND, err);
+		/* Whoever writes a text at once gets it there in one piece. */
+		if (r == 0)
+			(void)setvbuf(output->stream, NULL, _IONBF, 0);
+		return r;
+	}
 	if (r > 0 || (st.st_mode != 0 && !S_ISREG(st.st_mode)))
 		return open_plain(output, O_APPEND, err);
 	return open_beside(output, st.st_mode, err);

@@ -21,6 +21,8 @@ struct output {
 
 #define OUTPUT_INIT ((struct output){ 0 })
 
+/* The summary of a step of GitHub Actions, which is appended to; NULL: none. */
+const char *output_summary(void);
 /* path NULL or "-": stderr. */
 int output_open(struct output *output, const char *path, struct error *err);
 FILE *output_stream(struct output *output);

@@ -19,12 +19,14 @@ struct report_options {
 	bool by_region; /* --by region: a table of regions */
 	size_t finding; /* --finding: of those that tell one; 0 the first */
 	const char *output_note; /* NULL */
+	const char *name; /* of the report's file, up to its last dot; "" none.  Foreign text */
 };
 
 struct reporter {
 	const char *name; /* "text" */
 	const char *title; /* for --help */
 	bool machine; /* read by programs: never goes to stderr by itself */
+	bool verdict; /* tells the verdict of a check, and of nothing else */
 	int (*write)(FILE *out, const struct analysis_result *result, const struct report_options *options);
 };
 

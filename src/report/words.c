@@ -39,12 +39,23 @@ void word_command(struct buf *buf, char *const *argv)
 	}
 }
 
-void word_markup(FILE *out, const char *text)
+void word_harmless(struct buf *buf, const char *text)
 {
-	struct buf shown = BUF_INIT;
+	while (*text) {
+		size_t plain = strcspn(text, "\\");
 
-	(void)text_escape(&shown, text, strlen(text), '\0', true);
-	for (const char *p = buf_text(&shown); *p; p++) {
+		(void)text_escape(buf, text, plain, '\0', true);
+		text += plain;
+		if (*text == '\\') {
+			(void)buf_putc(buf, '\\');
+			text++;
+		}
+	}
+}
+
+static void markup(FILE *out, const char *text)
+{
+	for (const char *p = text; *p; p++) {
 		switch (*p) {
 		case '<':
 			(void)fputs("&lt;", out);
@@ -62,6 +73,23 @@ void word_markup(FILE *out, const char *text)
 			(void)fputc(*p, out);
 		}
 	}
+}
+
+void word_markup(FILE *out, const char *text)
+{
+	struct buf shown = BUF_INIT;
+
+	(void)text_escape(&shown, text, strlen(text), '\0', true);
+	markup(out, buf_text(&shown));
+	buf_done(&shown);
+}
+
+void word_markup_harmless(FILE *out, const char *text)
+{
+	struct buf shown = BUF_INIT;
+
+	word_harmless(&shown, text);
+	markup(out, buf_text(&shown));
 	buf_done(&shown);
 }
 

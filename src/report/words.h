@@ -13,8 +13,14 @@ const char *word_remedy(enum finding_remedy_kind kind); /* "upgrade", "settings"
 /* argv as a shell takes it, appended; NULL: nothing. */
 void word_command(struct buf *buf, char *const *argv);
 
+/* Appended: made harmless once more, and printable text stays as it is (its
+ * backslashes too, which text_escape would double). */
+void word_harmless(struct buf *buf, const char *text);
+
 /* For HTML and XML: escaped as for a terminal, then as markup needs. */
 void word_markup(FILE *out, const char *text);
+/* The same of printable text. */
+void word_markup_harmless(FILE *out, const char *text);
 /* For Markdown outside of code. */
 void word_markdown(FILE *out, const char *text);
 

@@ -216,6 +216,7 @@ void check_conclude(struct check *check)
 	bool said = check->unjudged_count > 0;
 
 	check->beside_count = check->reasons.used - check->unjudged_count;
+	check->run_count = check->unjudged_count;
 	for (size_t i = 0; i < check->budget_count; i++) {
 		const struct budget_verdict *verdict = &check->budgets[i];
 

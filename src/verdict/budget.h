@@ -177,10 +177,12 @@ struct check {
 	bool unjudged; /* something cannot be judged */
 	VEC(char *) reasons; /* why it failed or cannot be judged, printable; those that cannot be judged first */
 	size_t unjudged_count; /* reasons why not */
+	size_t run_count; /* of those the first ones: of the whole run, and of no budget */
 	size_t beside_count; /* behind them: of failed_beside; then those of budgets */
 	uint64_t reasons_left_out;
 	enum check_state state;
 	bool command_known;
+	bool command_failed; /* it ended as --expect-status does not have it */
 	int command_status; /* as a shell has it: 128 + signal */
 	int exit_status; /* ours */
 	const char *more; /* the command that shows more, up to its "--"; printable; NULL none */

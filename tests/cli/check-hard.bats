@@ -77,7 +77,7 @@ refused()
 	check --max read=1000 --cannot-judge-exit 77 -- strace -o /dev/null true
 	expect "$status" 77
 	grep -q 'cannot judge: a program in the tree traces others itself' err
-	check --max read=1000 --max total=100000 --cannot-judge-exit 77 -- strace -o /dev/null true
+	check --engine ptrace --max read=1000 --max total=100000 --cannot-judge-exit 77 -- strace -o /dev/null true
 	expect "$status" 77
 }
 

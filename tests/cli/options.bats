@@ -20,13 +20,15 @@ fails_with()
 	expect "$errors" ""
 	# Options and the names of their arguments, as the help has them.
 	declare -A values=([EXPR]=read [FILE]=report [FORMAT]=text [LIST]=argv [N]=100 [NAME]=ptrace [PATH]=/
-		[SHARE,TIME]=1%,100us [SIZE]=1M [USER]=root [WHAT]=region [WHEN]=auto)
+		[SHARE,TIME]=1%,100us [HOW]=sites [SIZE]=1M [USER]=root [WHAT]=region [WHEN]=auto)
 	tried=0
 	while read -r name argument; do
 		case $name in
 		--attach | --help | --version) continue ;;
 		--user) [ "$(id -u)" -eq 0 ] || continue ;;
 		esac
+		# A report is no configuration.
+		case $name in --config | --suppressions) values[FILE]=/dev/null ;; *) values[FILE]=report ;; esac
 		[ -z "$argument" ] || [ -n "${values[$argument]-}" ] || expect "an argument that this test knows" "$argument"
 		run_apart "$SYSCULL" run "$name" ${argument:+"${values[$argument]}"} -- true
 		expect "$name $status" "$name 0"
