@@ -6,7 +6,7 @@ import re
 import sys
 
 TOP = sys.argv[1]
-ROOTS = r"(?:src|docs|tests|tools|data|man|bench|lib|preload|include|examples|packaging|\.ci)"
+ROOTS = r"(?:src|docs|tests|tools|data|man|bench|lib|preload|include|integrations|examples|packaging|\.ci)"
 
 with open(os.path.join(TOP, "Makefile"), encoding="utf-8") as makefile:
     targets = set(re.findall(r"^([a-z-]+):", makefile.read(), re.M))

@@ -5,7 +5,7 @@ import re
 import sys
 
 TOP = sys.argv[1]
-FOLDERS = ["bench", "data", "examples", "include", "lib", "preload", "src", "tests", "tools", ".ci"]
+FOLDERS = ["bench", "data", "examples", "include", "integrations", "lib", "preload", "src", "tests", "tools", ".ci"]
 LICENSE = "SPDX-License-Identifier: BSD-2-Clause"
 bad = []
 seen = 0

@@ -46,7 +46,7 @@ def documents():
             for name in names:
                 if name.endswith((".md", ".1", ".3", ".5", ".7")) or folder == "man":
                     yield os.path.join(where, name)
-    for name in ("README.md", "HACKING.md", "NEWS.md"):
+    for name in ("README.md", "HACKING.md", "NEWS.md", "integrations/pytest-syscull/README.md"):
         yield os.path.join(TOP, name)
 
 
