@@ -2,7 +2,7 @@
 # Thin: the rules are meson's (meson.build), the steps are scripts in tools/.
 # `make help` says what there is.
 
-.PHONY: help build run check check-long bench deps static amalgamation format clean
+.PHONY: help build run check check-long bench deps static package amalgamation format clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' Makefile | expand -t 22
@@ -40,6 +40,10 @@ deps: ## installs Debian packages (root); nothing else installs
 static: ## build/syscull-static: one file, the ptrace engine, all rules
 	@tools/deps --wanted build
 	@tools/static
+
+package: ## Debian packages of what is committed, judged by lintian and tried
+	@tools/deps --wanted build package
+	@tools/package
 
 amalgamation: ## build/amalgamation: a .c and a .h for each part of the library
 	@tools/amalgamate build/amalgamation

@@ -29,8 +29,9 @@
 #endif
 
 /* Where the library lies seen from the command: beside it, in meson's tree,
- * installed. */
-static const char *const places[] = { LIBRARY, "../../preload/" LIBRARY, "../lib/" LIBRARY, NULL };
+ * installed, there or elsewhere. */
+static const char *const places[] = { LIBRARY, "../../preload/" LIBRARY, SYSCULL_LIBDIR_BESIDE "/" LIBRARY,
+				      "../lib/" LIBRARY, NULL };
 
 static char *try_place(const char *directory, const char *place)
 {
