@@ -45,6 +45,7 @@ static void all_changed(void)
 {
 	preload_changed();
 	preload_xattr_forget();
+	preload_unsupported_forget();
 }
 
 #define CHANGE(how, type, name, parameters, arguments) \
@@ -301,6 +302,20 @@ EXPORT long syscall(long number, ...)
 	result = NEXT(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	all_changed();
 	return result;
+}
+
+/* What libsyscull asks through syscall is no change: the linker leads it here. */
+long __wrap_syscall(long number, ...);
+long __wrap_syscall(long number, ...)
+{
+	long a[6];
+	va_list list;
+
+	va_start(list, number);
+	for (int i = 0; i < 6; i++)
+		a[i] = va_arg(list, long);
+	va_end(list);
+	return NEXT(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 SLOT(prctl);

@@ -57,6 +57,9 @@ static inline void *preload_next(struct preload_slot *slot)
 /* procfs-stdio.c: the buffer of a stream that ends, to be freed after it; NULL none. */
 char *preload_stream_buffer(FILE *file);
 
+/* unsupported.c: other file systems may be there now. */
+void preload_unsupported_forget(void);
+
 /*
  * changes.c: grows with everything that this process does through libc that
  * can make a path, or a descriptor's number, mean another file, or the same

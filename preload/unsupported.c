@@ -32,14 +32,16 @@ static __thread unsigned seen_at;
 /* Set while this thread works with it: a signal handler does not. */
 static __thread volatile bool busy;
 
-/* What was refused, for good: the sequence of writes makes a torn one unread. */
+/* What was refused; one that is being written is not read. */
+enum { EMPTY, WRITTEN, READY };
 static struct pair {
-	unsigned ready; /* 1: the rest is written */
+	unsigned state;
+	unsigned generation; /* of mounts: others are over */
 	int what; /* FICLONE, or 0 for copy_file_range */
 	int code;
 	dev_t from, to;
 } pairs[PAIRS];
-static unsigned pairs_used;
+static unsigned generation;
 
 static unsigned missing; /* calls that do not exist */
 #define NO_COPY 1U
@@ -75,6 +77,16 @@ static bool device(int fd, dev_t *ret)
 	return false;
 }
 
+static bool current(const struct pair *pair)
+{
+	return pair->generation == __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
+}
+
+void preload_unsupported_forget(void)
+{
+	(void)__atomic_add_fetch(&generation, 1, __ATOMIC_ACQ_REL);
+}
+
 /* The errno of a refusal of this between these, 0 none. */
 static int refusal(int what, int from, int to)
 {
@@ -85,33 +97,38 @@ static int refusal(int what, int from, int to)
 	for (unsigned i = 0; i < PAIRS; i++) {
 		const struct pair *pair = &pairs[i];
 
-		if (__atomic_load_n(&pair->ready, __ATOMIC_ACQUIRE) && pair->what == what && pair->from == from_dev &&
-		    pair->to == to_dev)
+		if (__atomic_load_n(&pair->state, __ATOMIC_ACQUIRE) == READY && current(pair) && pair->what == what &&
+		    pair->from == from_dev && pair->to == to_dev)
 			return pair->code;
 	}
 	return 0;
 }
 
-static void refuse(int what, int from, int to, int code)
+/* `now`: the generation before it was asked. */
+static void refuse(int what, int from, int to, int code, unsigned now)
 {
 	dev_t from_dev, to_dev;
-	unsigned i;
 
 	/* Others are about these two files. */
 	if (code != EXDEV && code != EOPNOTSUPP)
 		return;
 	if (!device(from, &from_dev) || !device(to, &to_dev) || refusal(what, from, to))
 		return;
-	i = __atomic_fetch_add(&pairs_used, 1, __ATOMIC_RELAXED);
-	if (i >= PAIRS) {
-		__atomic_store_n(&pairs_used, PAIRS, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < PAIRS; i++) {
+		unsigned state = __atomic_load_n(&pairs[i].state, __ATOMIC_ACQUIRE);
+
+		if (state == WRITTEN || (state == READY && current(&pairs[i])) ||
+		    !__atomic_compare_exchange_n(&pairs[i].state, &state, WRITTEN, false, __ATOMIC_ACQ_REL,
+						 __ATOMIC_RELAXED))
+			continue;
+		pairs[i].what = what;
+		pairs[i].code = code;
+		pairs[i].from = from_dev;
+		pairs[i].to = to_dev;
+		pairs[i].generation = now;
+		__atomic_store_n(&pairs[i].state, READY, __ATOMIC_RELEASE);
 		return;
 	}
-	pairs[i].what = what;
-	pairs[i].code = code;
-	pairs[i].from = from_dev;
-	pairs[i].to = to_dev;
-	__atomic_store_n(&pairs[i].ready, 1, __ATOMIC_RELEASE);
 }
 
 SLOT(fstat);
@@ -162,6 +179,7 @@ EXPORT int statx(int fd, const char *path, int flags, unsigned int mask, struct 
 SLOT(copy_file_range);
 EXPORT ssize_t copy_file_range(int from, off64_t *from_at, int to, off64_t *to_at, size_t length, unsigned int flags)
 {
+	unsigned now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
 	ssize_t result;
 	int code;
 
@@ -176,13 +194,14 @@ EXPORT ssize_t copy_file_range(int from, off64_t *from_at, int to, off64_t *to_a
 	if (result < 0 && errno == ENOSYS)
 		(void)__atomic_or_fetch(&missing, NO_COPY, __ATOMIC_RELAXED);
 	else if (result < 0 && flags == 0)
-		refuse(0, from, to, errno);
+		refuse(0, from, to, errno, now);
 	return result;
 }
 
 SLOT(ioctl);
 EXPORT int ioctl(int fd, unsigned long request, ...)
 {
+	unsigned now = __atomic_load_n(&generation, __ATOMIC_ACQUIRE);
 	va_list list;
 	void *argument;
 	int result, from, code;
@@ -200,6 +219,6 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
 	}
 	result = NEXT(ioctl)(fd, request, argument);
 	if (result < 0)
-		refuse(FICLONE, from, fd, errno);
+		refuse(FICLONE, from, fd, errno, now);
 	return result;
 }
