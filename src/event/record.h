@@ -291,6 +291,16 @@ struct item_xattr_args {
 	uint32_t size, flags;
 };
 
+/*
+ * Calls of one program at one place with the same `code` have the same addresses
+ * of code at the same places of the lowest ITEM_CALLER_WORDS words of the stack.
+ */
+struct item_caller {
+	uint64_t word; /* at the stack pointer, or the link register; 0 unknown */
+	uint64_t code; /* a hash; 0: not known */
+};
+#define ITEM_CALLER_WORDS 64
+
 /* So many registers follow, 8 bytes each, numbered as DWARF does for the
  * call's architecture, the program counter last; then the stack's bytes. */
 struct item_stack {

@@ -35,6 +35,8 @@ struct frames {
 	size_t outer; /* the first outside the C library; count: not known */
 	size_t program; /* the first in the program's own file; count: not known */
 	bool outer_varies, program_varies; /* other calls of this site had another one */
+	/* That all calls of this site had it is not known but of those whose stack was copied. */
+	bool outer_sampled, program_sampled;
 	bool whole; /* down to where the thread began */
 	const char *why; /* why not further; NULL when whole */
 };

@@ -95,9 +95,21 @@ struct model_path {
 	uint32_t passed_bytes;
 };
 
+/* What a call is part of when a program starts; most are of its own work. */
+enum model_phase {
+	MODEL_PHASE_WORK,
+	MODEL_PHASE_EXEC, /* the exec that began it */
+	MODEL_PHASE_LOADER, /* while process->starting */
+	MODEL_PHASE_LIBRARY, /* what a library looks up when it is loaded: told by known files */
+	MODEL_PHASE_LOCALE, /* files of locales and messages */
+	MODEL_PHASE_INTERPRETER, /* of a script: until it is opened */
+	MODEL_PHASES
+};
+
 struct model_view {
 	const struct event_call *call;
 	enum sys_call_id id;
+	enum model_phase phase;
 	int err; /* event_call_errno */
 	struct model_process *process; /* never NULL */
 	const struct model_path *path; /* first path argument, or NULL (also when the call means a descriptor: "" or
@@ -202,15 +214,16 @@ const struct model_map *model_maps_at(const struct model_maps *maps, size_t n); 
 const struct model_map *model_maps_find(const struct model_maps *maps, uint64_t address);
 
 /*
- * Call sites by number: equal instructions of equal files that left equal words
- * for their caller (items CALLER; whether that is one is not known here) are one
- * site, in all processes.  0: not known, or there are too many.
+ * Call sites by number: equal instructions of equal files with equal traces of
+ * their callers on the stack (items CALLER; which of them is one is not known
+ * here) are one site, in all processes.  0: not known, or there are too many.
  */
 struct model_site {
 	const char *module; /* NULL: no file is mapped there, offset is the address */
 	uint64_t offset;
 	const char *caller_module; /* where the word points; NULL: not into a file */
 	uint64_t caller_offset;
+	uint64_t code; /* of struct item_caller, 0 not known */
 	const char *program; /* path of the one that made the first such call */
 };
 #define MODEL_SITES_MAX 65536

@@ -12,12 +12,12 @@ static bool equal(const struct model_site *a, const struct model_site *b)
 {
 	/* Texts are kept once: equal ones have one address. */
 	return a->module == b->module && a->offset == b->offset && a->caller_module == b->caller_module &&
-	       a->caller_offset == b->caller_offset;
+	       a->caller_offset == b->caller_offset && a->code == b->code;
 }
 
 uint32_t model_site(struct model *model, const struct model_view *view)
 {
-	const struct event_item *item;
+	const struct item_caller *item;
 	struct model_site site = { .offset = view->call ? view->call->ip : 0 };
 	uint64_t key, caller = 0;
 	uint32_t *place;
@@ -27,16 +27,18 @@ uint32_t model_site(struct model *model, const struct model_view *view)
 		return 0;
 	if (!model_locate(model, view->process, view->call->ip, &site.module, &site.offset))
 		site.module = NULL;
-	item = event_item(&view->call->head, SYS_ITEM_CALLER);
-	if (item && item->bytes == sizeof(uint64_t))
-		caller = *(const uint64_t *)event_item_data(item);
+	item = EVENT_ITEM_AS(struct item_caller, event_item(&view->call->head, SYS_ITEM_CALLER));
+	if (item) {
+		caller = item->word;
+		site.code = item->code;
+	}
 	if (caller == 0 || !model_locate(model, view->process, caller, &site.caller_module, &site.caller_offset)) {
 		site.caller_module = NULL;
 		site.caller_offset = 0;
 	}
 	site.program = view->process->exe->path;
 	key = map_mix(map_mix((uintptr_t)site.module, site.offset),
-		      map_mix((uintptr_t)site.caller_module, site.caller_offset));
+		      map_mix((uintptr_t)site.caller_module, map_mix(site.caller_offset, site.code)));
 	for (unsigned chain = 0; chain < SITE_CHAIN_MAX; chain++, key = map_mix(key, 1)) {
 		place = map_get(&model->site_by_hash, key);
 		if (place && !equal(&model->sites.at[*place - 1], &site))

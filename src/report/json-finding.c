@@ -153,6 +153,8 @@ static void put_frames(struct json *json, const struct finding_site *site)
 	put_index(json, "program", site->frames, site->frames->program);
 	json_member_bool(json, "caller_varies", site->frames->outer_varies);
 	json_member_bool(json, "program_varies", site->frames->program_varies);
+	json_member_bool(json, "caller_sampled", site->frames->outer_sampled);
+	json_member_bool(json, "program_sampled", site->frames->program_sampled);
 	json_member_bool(json, "whole", site->frames->whole);
 	json_member_string(json, "why", site->frames->why);
 }

@@ -12,6 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Files are stamped with the time of the last tick, which can lie before a call that came earlier. */
+#define STAMP_STEP_NS UINT64_C(10000000)
+
 struct stack_book *stack_book_new(const struct stack_options *options)
 {
 	struct stack_book *book = calloc(1, sizeof *book);
@@ -199,7 +202,7 @@ static int open_same(const struct book_module *module, const char *path, uint64_
 
 	/* Only then is it opened: that of a device or a pipe would do something. */
 	if (handle >= 0 && fstat(handle, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == module->ino &&
-	    st.st_dev == module->dev && stamp_ns(&st.st_ctim) <= since_ns) {
+	    st.st_dev == module->dev && stamp_ns(&st.st_ctim) + STAMP_STEP_NS <= since_ns) {
 		(void)snprintf(link, sizeof link, "/proc/self/fd/%d", handle);
 		fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 		/* No /proc here. */
@@ -340,7 +343,7 @@ static void fold_chains(struct stack_book *book)
 		size_t k = used;
 
 		while (k > 0 && book->chains.at[k - 1].site == chain->site &&
-		       (book->chains.at[k - 1].count != chain->count ||
+		       (book->chains.at[k - 1].count != chain->count || book->chains.at[k - 1].exact != chain->exact ||
 			memcmp(&book->chain_frames.at[book->chains.at[k - 1].first],
 			       &book->chain_frames.at[chain->first], chain->count * sizeof(uint32_t)) != 0))
 			k--;
@@ -387,6 +390,8 @@ static void tell_site(struct stack_book *book, uint32_t site, const struct book_
 	frames->why = why_text((enum book_why)chains[0].why);
 	frames->outer = outer_of(&book->told.at[first], frames->count, call);
 	frames->program = program_of(&book->told.at[first], frames->count, frames->outer);
+	frames->outer_sampled = frames->outer < frames->count && frames->outer >= chains[0].exact;
+	frames->program_sampled = frames->program < frames->count && frames->program >= chains[0].exact;
 	for (size_t i = 1; i < count; i++) {
 		size_t other = book->told.used, used = tell_chain(book, &chains[i], program);
 		const struct frame *a = &book->told.at[first], *b = &book->told.at[other];

@@ -47,8 +47,8 @@ struct book_chain {
 	uint32_t site;
 	uint32_t first, count; /* in chain_frames */
 	uint32_t hits;
+	uint32_t exact; /* so many of the frames are those of all calls of the site */
 	uint8_t why; /* enum book_why */
-	bool sampled;
 };
 
 enum book_why {
@@ -112,7 +112,7 @@ struct book_message_frame {
 struct book_message_chain {
 	uint32_t site;
 	uint32_t why;
-	uint32_t sampled; /* then numbers of frames */
+	uint32_t exact; /* then numbers of frames */
 	uint32_t pad;
 };
 struct book_message_line {

@@ -169,7 +169,7 @@ static bool take_chain(struct stack_book *book, const char *data, size_t bytes, 
 		return false;
 	chain.site = message.site;
 	chain.why = (uint8_t)message.why;
-	chain.sampled = message.sampled != 0;
+	chain.exact = message.exact;
 	chain.first = (uint32_t)book->chain_frames.used;
 	chain.count = (uint32_t)count;
 	for (size_t i = 0; i < count; i++) {

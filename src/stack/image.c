@@ -325,6 +325,26 @@ bool image_function(struct image *image, uint64_t address, uint64_t *ret_start)
 	return image_cfi(image, address) && fde_start(image, address, ret_start);
 }
 
+bool image_is_stub(const struct image *image, uint64_t address)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(image->elf, &names) != 0)
+		return false;
+	while ((section = elf_nextscn(image->elf, section))) {
+		const char *name;
+		GElf_Shdr shdr;
+
+		if (!gelf_getshdr(section, &shdr) || address < shdr.sh_addr || address - shdr.sh_addr >= shdr.sh_size ||
+		    !(shdr.sh_flags & SHF_EXECINSTR))
+			continue;
+		name = elf_strptr(image->elf, names, shdr.sh_name);
+		return name && strncmp(name, ".plt", 4) == 0;
+	}
+	return false;
+}
+
 static int by_address(const void *a, const void *b)
 {
 	const struct slot *x = a, *y = b;

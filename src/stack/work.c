@@ -102,7 +102,8 @@ static const char *through_table(struct image *image, uint64_t address)
 	size_t skip = 0;
 	int32_t near;
 
-	if (!at)
+	/* A function can look the same that does nothing but jump. */
+	if (!at || !image_is_stub(image, address))
 		return NULL;
 	if (at[0] == 0xf3 && at[1] == 0x0f && at[2] == 0x1e && at[3] == 0xfa) /* endbr64 */
 		skip = 4;
@@ -121,6 +122,7 @@ static const char *through_table(struct image *image, uint64_t address)
 static bool called_from(struct image *image, uint64_t address, uint64_t *ret_target, const char **ret_name)
 {
 	const uint8_t *at = image_bytes(image, address - 6, 6);
+	uint64_t start;
 	int32_t near;
 
 	*ret_name = NULL;
@@ -135,7 +137,9 @@ static bool called_from(struct image *image, uint64_t address, uint64_t *ret_tar
 		return false;
 	*ret_target = address + (uint64_t)(int64_t)near;
 	*ret_name = through_table(image, *ret_target);
-	return true;
+	/* Read backwards the bytes may be the end of another instruction; then
+	 * the target is no function's beginning. */
+	return *ret_name || (image_function(image, *ret_target, &start) && start == *ret_target);
 }
 
 #else
@@ -229,10 +233,10 @@ static uint32_t number_of(struct work *w, const struct known *known, size_t modu
 	return (uint32_t)w->known.used - 1;
 }
 
-static void say_chain(struct work *w, uint32_t site, enum book_why why, bool sampled, const uint32_t *numbers,
+static void say_chain(struct work *w, uint32_t site, enum book_why why, size_t exact, const uint32_t *numbers,
 		      size_t count)
 {
-	struct book_message_chain message = { .site = site, .why = why, .sampled = sampled };
+	struct book_message_chain message = { .site = site, .why = why, .exact = (uint32_t)exact };
 	size_t at = say(w, BOOK_CHAIN, &message, sizeof message);
 
 	(void)buf_add(&w->out, numbers, count * sizeof *numbers);
@@ -264,8 +268,29 @@ static size_t place_of(struct work *w, const struct book_sample *sample, uint64_
 	return module;
 }
 
+/*
+ * Do all calls of the site have this caller?  Where its address stood is in what
+ * was compared at each call, or it is the word that was.
+ */
+static bool is_exact(const struct model_site *site, const struct book_sample *sample, const struct unwind *u,
+		     size_t count, bool proven)
+{
+	uint64_t slot = u->reg[UNWIND_SP] - sizeof(uint64_t);
+
+	if (count == 1 && proven)
+		return true;
+#ifdef __x86_64__
+	/* A call leaves its address right below the caller's stack. */
+	return site->code != 0 && !u->exact && slot >= sample->sp &&
+	       (slot - sample->sp) / sizeof(uint64_t) < ITEM_CALLER_WORDS;
+#else
+	(void)slot;
+	return false;
+#endif
+}
+
 /* Is what the word at the stack pointer says the caller here? */
-static void prove(struct work *w, const struct book_sample *sample, size_t module, uint64_t offset)
+static bool prove(struct work *w, const struct book_sample *sample, size_t module, uint64_t offset)
 {
 	const struct model_site *site = model_site_at(w->model, sample->site);
 	uint8_t *place = map_put(&w->proven, map_mix((uintptr_t)site->module, site->offset), NULL);
@@ -275,6 +300,7 @@ static void prove(struct work *w, const struct book_sample *sample, size_t modul
 	/* Once false is false for good: it depends on the instruction alone. */
 	if (place && *place != 2)
 		*place = same ? 1 : 2;
+	return same;
 }
 
 static bool begin(struct unwind *u, const struct book_sample *sample)
@@ -298,9 +324,10 @@ static void one_sample(struct work *w, const struct book_sample *sample)
 	struct known inner = { 0 }, known;
 	uint32_t numbers[BOOK_DEPTH_MAX];
 	enum book_why why = BOOK_WHY_DEEP;
-	size_t count = 0;
+	const struct model_site *site = model_site_at(w->model, sample->site);
+	size_t count = 0, exact = 1;
 	struct unwind u;
-	bool scanned = false;
+	bool scanned = false, proven = false;
 
 	if (!begin(&u, sample))
 		return;
@@ -317,7 +344,9 @@ static void one_sample(struct work *w, const struct book_sample *sample)
 			break;
 		}
 		if (count == 1)
-			prove(w, sample, module, offset);
+			proven = prove(w, sample, module, offset);
+		if (count > 0 && exact == count && is_exact(site, sample, &u, count, proven))
+			exact++;
 		result = known.image ? unwind_step(&u, known.image, bias) : UNWIND_NO_RULES;
 		/* Behind a handler lies no call. */
 		if (u.exact && result == UNWIND_CALLER)
@@ -341,7 +370,7 @@ static void one_sample(struct work *w, const struct book_sample *sample)
 		}
 		inner = known;
 	}
-	say_chain(w, sample->site, why, true, numbers, count);
+	say_chain(w, sample->site, why, exact, numbers, count);
 }
 
 /* A file by its path: the model keeps one text of each. */
@@ -394,7 +423,7 @@ static void one_site(struct work *w, uint32_t number)
 		numbers[count++] = number_of(w, &caller, module, site->caller_offset, link == LINK_JUMPED,
 					     link == LINK_JUMPED ? jump : NULL, NULL);
 	}
-	say_chain(w, number, BOOK_WHY_NO_STACK, false, numbers, count);
+	say_chain(w, number, BOOK_WHY_NO_STACK, count, numbers, count);
 }
 
 static void say_build_ids(struct work *w)

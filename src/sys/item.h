@@ -44,7 +44,7 @@
 	X(MOUNTINFO, "mountinfo", "text of /proc/PID/mountinfo") \
 	X(COMM, "comm", "the kernel's short name of the task") \
 	/* who made a call, whatever the call; in no row of the capture table */ \
-	X(CALLER, "caller", "uint64_t, the word at the stack pointer, or the link register") \
+	X(CALLER, "caller", "struct item_caller") \
 	X(STACK, "stack", "struct item_stack, its registers, and memory from the stack pointer up")
 
 /* clang-format off */

@@ -37,7 +37,8 @@ bool site_equal(const struct frames *a, const struct frames *b)
 	if (!a || !b)
 		return a == b;
 	return same_frame(site_outer(a), site_outer(b)) && same_frame(site_program(a), site_program(b)) &&
-	       a->outer_varies == b->outer_varies && a->program_varies == b->program_varies;
+	       a->outer_varies == b->outer_varies && a->program_varies == b->program_varies &&
+	       a->outer_sampled == b->outer_sampled && a->program_sampled == b->program_sampled;
 }
 
 static int by_count(const void *a, const void *b)
@@ -101,6 +102,14 @@ void site_put_place(struct buf *buf, const struct frame *frame, bool line)
 		(void)buf_printf(buf, " by way of %s", frame->jump ? frame->jump : "another function");
 }
 
+static void put_doubt(struct buf *buf, bool varies, bool sampled)
+{
+	if (varies)
+		(void)buf_puts(buf, " and others");
+	else if (sampled)
+		(void)buf_puts(buf, " (as sampled)");
+}
+
 void site_put(struct buf *buf, const struct finding_site *site)
 {
 	const struct frame *outer = site_outer(site->frames), *program = site_program(site->frames);
@@ -113,12 +122,10 @@ void site_put(struct buf *buf, const struct finding_site *site)
 		return;
 	}
 	site_put_place(buf, outer, true);
-	if (site->frames->outer_varies)
-		(void)buf_puts(buf, " and others");
+	put_doubt(buf, site->frames->outer_varies, site->frames->outer_sampled);
 	if (!program)
 		return;
 	(void)buf_puts(buf, ", called by ");
 	site_put_place(buf, program, true);
-	if (site->frames->program_varies)
-		(void)buf_puts(buf, " and others");
+	put_doubt(buf, site->frames->program_varies, site->frames->program_sampled && !site->frames->outer_sampled);
 }

@@ -46,6 +46,7 @@ bool site_equal(const struct frames *a, const struct frames *b);
  * the line is known.  Foreign text, not made printable.
  */
 void site_put_place(struct buf *buf, const struct frame *frame, bool line);
+/* Behind it " and others" when it varies, " (as sampled)" when not all calls were seen to have it. */
 /* "libselinux.so.1 lgetfilecon_raw+0x49, called by ls+0x171cc": the same, foreign. */
 void site_put(struct buf *buf, const struct finding_site *site);
 

@@ -99,10 +99,12 @@ static void tell_of(struct engine_pt *e, pid_t pid)
 	state_ids(e, leader);
 	state_limits(e, leader);
 	state_fds(e, leader);
+	code_exec(e, leader);
 	state_maps(e, leader);
 	while ((slot = map_next(&e->tasks, &iter, NULL))) {
 		if ((*slot)->pid == pid && *slot != leader) {
 			(*slot)->foreign_ns = leader->foreign_ns;
+			code_share(leader, *slot);
 			state_task(e, *slot, true);
 		}
 	}

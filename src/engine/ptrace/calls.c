@@ -214,6 +214,7 @@ void call_leave(struct engine_pt *e, struct task *task, const struct __ptrace_sy
 	task->in_call = false;
 	count_children(e, task, ret, true);
 	note_blind_spots(e, task, ret);
+	code_call(task, ret);
 	if (e->stats.scoped)
 		scope_return(e, task, ret);
 	else

@@ -31,6 +31,7 @@
 #define CLOCK_CALLS 512
 
 struct __ptrace_syscall_info;
+struct code;
 
 struct task {
 	pid_t tid, pid;
@@ -78,6 +79,7 @@ struct task {
 	uint64_t slow_calls[CLOCK_CALLS / 64]; /* numbers that took long before */
 	struct buf entered; /* items captured at enter */
 	uint64_t image; /* a number of its own for every program that it runs */
+	struct code *code; /* of its process; NULL not known */
 	uint64_t stack_end; /* where its program's arguments and environment begin; 0 not known yet */
 };
 
@@ -144,6 +146,7 @@ struct engine_pt {
 	struct stack_seen *stacks_seen; /* NULL: none are taken */
 	uint64_t stack_bytes; /* copied so far */
 	uint64_t images; /* the last number that was given */
+	struct task *maps_of; /* whose mappings are being told; NULL nobody's */
 };
 
 /* tasks.c */
@@ -211,6 +214,17 @@ void capture_items(struct engine_pt *e, struct task *task, enum sys_when when, i
 int stacks_begin(struct engine_pt *e, enum engine_stacks stacks);
 void stacks_done(struct engine_pt *e);
 void stack_take(struct engine_pt *e, struct task *task, uint64_t sp);
+
+/* code.c: where a process has code; threads share it. */
+void code_unref(struct code *code); /* takes NULL */
+void code_exec(struct engine_pt *e, struct task *task);
+void code_share(struct task *from, struct task *to);
+void code_fork(struct task *parent, struct task *child);
+void code_add(struct code *code, uint64_t start, uint64_t bytes);
+/* What the call that has ended made executable. */
+void code_call(const struct task *task, int64_t ret);
+/* Which of the words are addresses of code, and which: 0 not known. */
+uint64_t code_hash(const struct code *code, const uint64_t *words, size_t count);
 
 /* memory.c: bytes read (fewer at an unmapped page), 0 when none could be. */
 size_t memory_read(struct engine_pt *e, pid_t tid, uint64_t address, void *data, size_t bytes);

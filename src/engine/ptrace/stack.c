@@ -13,8 +13,8 @@
 
 #define SEEN_SETS 8192 /* a power of two */
 #define SEEN_WAYS 4
-/* Callers of one place that have a key of their own; what is no caller's address at all differs each time. */
-#define CALLERS_MAX 32
+/* Callers of one place that have a key of their own; what is no caller's address at all can differ each time. */
+#define CALLERS_MAX 64
 #define STAT_START_STACK 28 /* a field of /proc/PID/stat */
 #define SITES_BYTES 4096 /* of the stack */
 #define PEEKED_BYTES 1024 /* … when it is read word by word */
@@ -137,13 +137,17 @@ static void copy_stack(struct engine_pt *e, struct task *task, uint64_t sp)
 
 void stack_take(struct engine_pt *e, struct task *task, uint64_t sp)
 {
-	uint64_t caller = 0;
+	uint64_t words[ITEM_CALLER_WORDS];
+	struct item_caller caller = { 0 };
+	size_t count =
+		memory_read(e, task->tid, sp, words, e->no_readv ? sizeof words[0] : sizeof words) / sizeof words[0];
 
-	if (arch_caller_on_stack(task->tid, &caller) &&
-	    memory_read(e, task->tid, sp, &caller, sizeof caller) != sizeof caller)
-		caller = 0;
-	if (caller != 0)
-		(void)event_item_add(&task->entered, SYS_ITEM_CALLER, 0, 0, &caller, sizeof caller);
-	if (is_due(e, task, caller))
+	if (arch_caller_on_stack(task->tid, &caller.word) && count > 0)
+		caller.word = words[0];
+	if (!e->no_readv)
+		caller.code = code_hash(task->code, words, count);
+	/* All 0 too: the item says that it was looked at. */
+	(void)event_item_add(&task->entered, SYS_ITEM_CALLER, 0, 0, &caller, sizeof caller);
+	if (is_due(e, task, caller.code ? caller.code : caller.word))
 		copy_stack(e, task, sp);
 }

@@ -4,7 +4,12 @@
 
 static void emit(void *data)
 {
-	(void)engine_emit(data);
+	struct engine_pt *e = data;
+	const struct event_map *map = (const struct event_map *)(const void *)e->record.data;
+
+	if (e->maps_of && map && map->head.type == EVENT_MAP)
+		code_add(e->maps_of->code, map->start, map->end - map->start);
+	(void)engine_emit(e);
 }
 
 static struct teller teller_of(struct engine_pt *e)
@@ -113,5 +118,7 @@ void state_maps(struct engine_pt *e, struct task *task)
 {
 	struct teller teller = teller_of(e);
 
+	e->maps_of = task;
 	tell_maps(&teller, task->tid, task->pid);
+	e->maps_of = NULL;
 }

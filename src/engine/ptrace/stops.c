@@ -136,6 +136,7 @@ static void fork_event(struct engine_pt *e, struct task *parent, int event, uint
 	child->own_mounts = parent->clone_flags & CLONE_NEWNS;
 	child->refused = e->task_limit > 0 && task_count(e) > e->task_limit;
 	pin_fork(e, parent, child);
+	code_fork(parent, child);
 	emit_fork(e, parent, child, seen_ns);
 	/* The parent goes first: a vfork child may need nothing from it, but a
 	 * held child must not make calls before its birth is told. */
@@ -171,6 +172,7 @@ static void exec_event(struct engine_pt *e, struct task *task, pid_t tid, uint64
 	task->starting = false;
 	task->image = ++e->images;
 	task->stack_end = 0;
+	code_exec(e, task);
 	state_exec(e, task, former, seen_ns);
 	clock_tell(e, task, EVENT_CLOCK_OTHER, seen_ns);
 	e->started = true;

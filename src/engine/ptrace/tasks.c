@@ -37,6 +37,7 @@ void task_remove(struct engine_pt *e, struct task *task)
 	(void)map_remove(&e->tasks, (uint64_t)task->tid);
 	clock_close(e, task);
 	buf_done(&task->entered);
+	code_unref(task->code);
 	free(task);
 }
 
@@ -61,6 +62,7 @@ void task_free_all(struct engine_pt *e)
 	while ((slot = map_next(&e->tasks, &iter, NULL))) {
 		clock_close(e, *slot);
 		buf_done(&(*slot)->entered);
+		code_unref((*slot)->code);
 		free(*slot);
 	}
 	map_done(&e->tasks);

@@ -113,7 +113,7 @@ static int result(struct scan *scan, struct event_call *call)
 	return 0;
 }
 
-static int tail(struct scan *scan, struct event_call *call, uint64_t *ret_caller)
+static int tail(struct scan *scan, struct event_call *call, struct item_caller *ret_caller)
 {
 	int r = 0;
 
@@ -125,7 +125,9 @@ static int tail(struct scan *scan, struct event_call *call, uint64_t *ret_caller
 		} else if (scan_literal(scan, "ip=")) {
 			r = scan_hex(scan, &call->ip);
 		} else if (scan_literal(scan, "caller=")) {
-			r = scan_hex(scan, ret_caller);
+			r = scan_hex(scan, &ret_caller->word);
+		} else if (scan_literal(scan, "code=")) {
+			r = scan_hex(scan, &ret_caller->code);
 		} else if (scan_literal(scan, "unfinished")) {
 			call->head.flags |= EVENT_F_UNFINISHED;
 		} else if (scan_literal(scan, "killed")) {
@@ -137,9 +139,10 @@ static int tail(struct scan *scan, struct event_call *call, uint64_t *ret_caller
 		} else if (scan_literal(scan, "restarted")) {
 			call->head.flags |= EVENT_F_RESTARTED;
 		} else {
-			r = scan_fail(scan,
-				      "<DURATION>, ip=HEX, caller=HEX, unfinished, killed, no-enter, before-attach "
-				      "or restarted");
+			r = scan_fail(
+				scan,
+				"<DURATION>, ip=HEX, caller=HEX, code=HEX, unfinished, killed, no-enter, before-attach "
+				"or restarted");
 		}
 	}
 	return r;
@@ -191,7 +194,8 @@ int call_line(struct scan *scan)
 	struct script *script = scan->script;
 	const struct sys_call *row;
 	struct event_call call = { 0 };
-	uint64_t tid, caller = 0;
+	struct item_caller caller = { 0 };
+	uint64_t tid;
 	unsigned arg;
 	void *fixed;
 	int r = scan_number(scan, &tid);
@@ -220,7 +224,7 @@ int call_line(struct scan *scan)
 	r = result(scan, &call);
 	if (r == 0)
 		r = tail(scan, &call, &caller);
-	if (r == 0 && caller != 0 &&
+	if (r == 0 && (caller.word || caller.code) &&
 	    event_item_add(script_record(script), SYS_ITEM_CALLER, 0, 0, &caller, sizeof(caller)) < 0)
 		return error_errno(scan->err, ENOMEM, "%s", script->name);
 	if (r < 0)

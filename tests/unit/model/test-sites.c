@@ -33,6 +33,10 @@ static void test_numbers(void **state)
 	assert_int_equal(site(&s, "100 getpid() = 100 ip=700010 caller=8\n"), b);
 	assert_int_equal(site(&s, "100 getpid() = 100 ip=700010\n"), b);
 	assert_int_equal(model_site_count(s.model), 3);
+	/* More than the word is told of who called. */
+	assert_int_not_equal(site(&s, "100 getpid() = 100 ip=700010 caller=400020 code=1\n"), a);
+	assert_int_equal(site(&s, "200 getpid() = 200 ip=900010 caller=a00020 code=1\n"), 4);
+	assert_int_equal(site(&s, "100 getpid() = 100 ip=700010 caller=400020 code=2\n"), 5);
 	at = model_site_at(s.model, a);
 	assert_string_equal(at->module, "/lib/l.so");
 	assert_int_equal(at->offset, 0x10);

@@ -1,0 +1,346 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Call sites: every one exactly right, or said to be unknown.
+
+Programs with known places (tests/live/sites) are built in many ways and run;
+lines marked /*@ name */ are what their calls have to be told by.  The counts
+of all sites of a program are exact.
+
+usage: SYSCULL=build/src/cmd/syscull sites.py [CASE...]
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "sites")
+SYSCULL = os.path.abspath(os.environ["SYSCULL"])
+ENGINE = os.environ.get("SYSCULL_ENGINE", "ptrace")
+MUSL = shutil.which("musl-gcc")
+CLANG = shutil.which("clang") or shutil.which("clang-14")
+LIB = ["-shared", "-fPIC"]
+
+
+def skip(why):
+    print(why, file=sys.stderr)
+    sys.exit(77)
+
+
+def sh(*words, **how):
+    return subprocess.run(words, check=True, capture_output=True, text=True, timeout=120, **how).stdout
+
+
+def line_of(source, mark):
+    with open(os.path.join(HERE, source), encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            if f"/*@ {mark} */" in line:
+                return number
+    raise SystemExit(f"{source} has no mark {mark}")
+
+
+class Built:
+    """A folder with what one case built and what its run told."""
+
+    def __init__(self, folder, compiler="gcc", flags=()):
+        self.folder, self.compiler, self.flags = folder, compiler, list(flags)
+
+    def cc(self, out, source, *flags):
+        sh(self.compiler, "-g", *self.flags, *flags[:0], "-o", out, os.path.join(HERE, source), *flags,
+           cwd=self.folder)
+
+    def run(self, *command, stacks="sites", status=0):
+        report = os.path.join(self.folder, "report.json")
+        done = subprocess.run(
+            [SYSCULL, "run", "--engine", ENGINE, "--stacks", stacks, "--no-keep", "--format", "json=" + report,
+             "--", *command], cwd=self.folder, capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode != status:
+            raise SystemExit(f"{command}: status {done.returncode}\n{done.stderr}")
+        self.output = done.stdout
+        with open(report, encoding="utf-8") as file:
+            self.report = json.load(file)
+        return self.sites()
+
+    def sites(self):
+        found = [f for f in self.report["findings"] if f["rule"] == "identity-call"]
+        if len(found) != 1:
+            raise SystemExit(f"{len(found)} findings of identity-call")
+        told = sum(site["count"] for site in found[0]["call_sites"])
+        if told != found[0]["calls"]:
+            raise SystemExit(f"{told} calls told of {found[0]['calls']}")
+        return found[0]["call_sites"]
+
+
+def frame(site, index):
+    return site["frames"][index] if index is not None else None
+
+
+def words(one):
+    """A frame as a test writes it: FUNCTION:SOURCE:LINE, or MODULE+OFFSET."""
+    if one is None:
+        return None
+    text = f"{one['symbol']}:{os.path.basename(one['file'])}:{one['line']}" if one.get("file") and one["symbol"] else \
+        one["symbol"] or f"{os.path.basename(one['module'] or '')}+{one['offset']}"
+    return text + (f" by way of {one['by_way_of']}" if "by_way_of" in one else "")
+
+
+def at(function, source, mark):
+    return f"{function}:{source}:{line_of(source, mark)}"
+
+
+def expect(sites, wanted, sampled=False):
+    """wanted: {(caller, in the program): count}; exactly these."""
+    got = {}
+    for site in sites:
+        if site["caller_varies"] or site["program_varies"]:
+            raise SystemExit(f"varies: {site}")
+        if site["caller_sampled"] or (site["program_sampled"] and not sampled):
+            raise SystemExit(f"sampled: {site}")
+        key = (words(frame(site, site["caller"])), words(frame(site, site["program"])))
+        got[key] = got.get(key, 0) + site["count"]
+    if got != wanted:
+        raise SystemExit(f"wanted {wanted}\n   got {got}")
+
+
+def frames_of(sites, index=0):
+    return [words(one) for one in sites[index]["frames"]]
+
+
+def contains(sites, *wanted):
+    """These frames follow each other, without others between them."""
+    got = frames_of(sites)
+    if not any(got[i:i + len(wanted)] == list(wanted) for i in range(len(got))):
+        raise SystemExit(f"wanted {wanted}\n   in {got}")
+
+
+def direct(built):
+    built.cc("p", "direct.c")
+    expect(built.run("./p"), {
+        (at("twice", "direct.c", "first"),) * 2: 150,
+        (at("twice", "direct.c", "second"),) * 2: 150,
+        (at("main", "direct.c", "third"),) * 2: 50,
+    })
+
+
+def library(built):
+    built.cc("libask.so", "ask.c", *LIB)
+    built.cc("p", "library.c", "-L.", "-lask", "-Wl,-rpath,.")
+    expect(built.run("./p"), {
+        (at("ask", "ask.c", "ask"), at("main", "library.c", "main")): 100,
+        (at("visit", "library.c", "visit"),) * 2: 210,
+    })
+
+
+def callback(built):
+    built.cc("libask.so", "ask.c", *LIB)
+    built.cc("p", "library.c", "-L.", "-lask", "-Wl,-rpath,.")
+    contains(built.run("./p"), at("visit", "library.c", "visit"), at("each", "ask.c", "each"),
+             at("main", "library.c", "back"))
+
+
+def handler(built):
+    built.cc("p", "handler.c")
+    expect(built.run("./p", stacks="deep"), {
+        (at("handler", "handler.c", "handler"),) * 2: 230,
+        (at("apart", "handler.c", "apart"),) * 2: 115,
+        # raise(3) asks for two ids; the first time is no repeat.
+        (at("main", "handler.c", "raise"),) * 2: 2 * 230 - 2,
+        (at("main", "handler.c", "other"),) * 2: 2 * 115,
+    })
+    # Through the frame that the kernel made, to who was interrupted.
+    got = frames_of(built.sites())
+    if at("main", "handler.c", "raise") not in got:
+        raise SystemExit(f"main is not in {got}")
+
+
+def thread(built):
+    built.cc("p", "thread.c", "-pthread")
+    sites = built.run("./p")
+    expect(sites, {(at("work", "thread.c", "work"),) * 2: 240})
+    if not sites[0]["whole"]:
+        raise SystemExit(f"not whole: {sites[0]['why']}")
+
+
+def load(built):
+    built.cc("liba.so", "loaded.c", *LIB, "-DWHO=who_a")
+    built.cc("libb.so", "loaded.c", *LIB, "-DWHO=who_b")
+    built.cc("p", "load.c", "-ldl")
+    expect(built.run("./p"), {
+        (at("who_a", "loaded.c", "who"), at("use", "load.c", "use")): 240,
+        (at("who_b", "loaded.c", "who"), at("use", "load.c", "use")): 110,
+    })
+
+
+def tail(built):
+    built.cc("libask.so", "ask.c", "-O2", *LIB)
+    built.cc("p", "tail.c", "-O2", "-L.", "-lask", "-Wl,-rpath,.")
+    main = [at("main", "tail.c", mark) for mark in ("main", "library", "last")]
+    expect(built.run("./p"), {
+        (main[0] + " by way of before_last",) * 2: 120,
+        (main[1] + " by way of jump",) * 2: 120,
+        (main[2] + " by way of last",) * 2: 120,
+    })
+
+
+def frames(built):
+    built.cc("p", "frames.c", "-O2", "-fomit-frame-pointer")
+    sites = built.run("./p")
+    expect(sites, {(at("inner", "frames.c", "inner"),) * 2: 260})
+    contains(sites, *[at(name, "frames.c", name) for name in ("inner", "sized", "aligned", "main")])
+
+
+def inline(built):
+    built.cc("p", "inline.c", "-O1")
+    sites = built.run("./p")
+    expect(sites, {(at("own", "inline.c", "own"),) * 2: 222})
+    contains(sites, at("own", "inline.c", "own"), at("main", "inline.c", "main"))
+
+
+def stripped(built):
+    """Without symbols: module and offset, the same that a copy with symbols explains."""
+    built.cc("p", "direct.c")
+    shutil.copy(os.path.join(built.folder, "p"), os.path.join(built.folder, "p.debug"))
+    sh("strip", "p", cwd=built.folder)
+    got = {}
+    for site in built.run("./p"):
+        one = frame(site, site["caller"])
+        assert one["symbol"] is None and one["file"] is None and one["build_id"], one
+        # The file's only code segment lies at addresses equal to its offsets in a PIE by gcc.
+        told = sh("addr2line", "-f", "-e", "p.debug", hex(int(one["offset"], 16) - 1), cwd=built.folder).split("\n")
+        got[told[0] + ":" + re.sub(r".*/", "", told[1]).split(" ")[0]] = site["count"]
+    wanted = {at("twice", "direct.c", "first"): 150, at("twice", "direct.c", "second"): 150,
+              at("main", "direct.c", "third"): 50}
+    assert got == wanted, got
+
+
+def exported(built):
+    """A static function of a stripped library is not named after the nearest export."""
+    built.cc("liba.so", "loaded.c", *LIB, "-DWHO=who_a")
+    built.cc("libb.so", "loaded.c", *LIB, "-DWHO=who_b")
+    built.cc("p", "load.c", "-ldl")
+    sh("strip", "liba.so", "libb.so", cwd=built.folder)
+    for site in built.run("./p"):
+        one = frame(site, site["caller"])
+        assert one["symbol"] is None and os.path.basename(one["module"]) in ("liba.so", "libb.so"), one
+        assert site["frames"][site["caller"] + 1]["symbol"] == "ask_here", site["frames"]
+
+
+def static(built):
+    built.cc("p", "direct.c", "-static")
+    expect(built.run("./p"), {
+        (at("twice", "direct.c", "first"),) * 2: 150,
+        (at("twice", "direct.c", "second"),) * 2: 150,
+        (at("main", "direct.c", "third"),) * 2: 50,
+    })
+
+
+def no_rules(built):
+    """The library's own rules find its caller; beyond, nothing is guessed."""
+    built.cc("p", "direct.c", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-g0", "-O0")
+    for site in built.run("./p"):
+        assert frame(site, site["caller"])["symbol"] in ("twice", "main"), site
+        assert not site["whole"] and site["why"] == "no unwind information there", site
+
+
+def deep(built):
+    built.cc("p", "deep.c")
+    sites = built.run("./p")
+    expect(sites, {(at("down", "deep.c", "bottom"),) * 2: 205})
+    assert not sites[0]["whole"] and sites[0]["why"] == "the copy of the stack ends there", sites[0]["why"]
+    sites = built.run("./p", stacks="deep")
+    contains(sites, *[at("down", "deep.c", "down")] * 10, at("main", "deep.c", "main"))
+    assert sites[0]["whole"], sites[0]["why"]
+
+
+def replaced(built):
+    """Files that are not the ones that ran: module and offset alone."""
+    for how in ("keep", "delete", "replace", "touch"):
+        built.cc("liba.so", "loaded.c", *LIB, "-DWHO=who_a")
+        built.cc("libb.so", "loaded.c", *LIB, "-DWHO=who_b")
+        built.cc("p", "replaced.c", "-ldl")
+        sites = built.run("./p", how)
+        if how == "keep":
+            expect(sites, {(at("who_a", "loaded.c", "who"), at("main", "replaced.c", "main")): 210})
+            continue
+        assert len(sites) == 1 and sites[0]["count"] == 210, sites
+        one = frame(sites[0], sites[0]["caller"])
+        # The C library's rules still find who called it.
+        assert one["symbol"] is None and one["file"] is None and one["build_id"] is None, one
+        assert os.path.basename(one["module"]).startswith("liba.so"), one
+        assert sites[0]["program"] is None and sites[0]["why"] == "the file is not the one that ran", sites[0]
+
+
+def jit(built):
+    built.cc("p", "jit.c")
+    sites = built.run("./p")
+    assert len(sites) == 1 and sites[0]["count"] == 201, sites
+    assert sites[0]["frames"][0]["module"] is None and sites[0]["caller"] is None, sites
+    sites = built.run("./p", "made_here:12")
+    assert len(sites) == 1 and sites[0]["count"] == 201, sites
+    one = frame(sites[0], sites[0]["caller"])
+    os.unlink(built.output.strip())
+    assert one["jit"] and one["symbol"] == "made_here:12" and one["symbol_offset"] == "0x7", one
+    assert not sites[0]["whole"], sites
+
+
+def off(built):
+    built.cc("p", "direct.c")
+    sites = built.run("./p", stacks="off")
+    assert len(sites) == 1 and sites[0]["count"] == 350, sites
+    assert list(sites[0]["frames"][0]) == ["module", "offset"] and "caller" not in sites[0], sites
+
+
+CASES = {
+    "direct": (direct, {}),
+    "optimised": (direct, {"flags": ["-O1", "-fno-optimize-sibling-calls"]}),
+    "no-pie": (direct, {"flags": ["-no-pie"]}),
+    "no-plt": (library, {"flags": ["-fno-plt"]}),
+    "library": (library, {}),
+    "callback": (callback, {}),
+    "handler": (handler, {}),
+    "thread": (thread, {}),
+    "load": (load, {}),
+    "tail": (tail, {}),
+    "tail-no-plt": (tail, {"flags": ["-fno-plt"]}),
+    "frames": (frames, {}),
+    "inline": (inline, {}),
+    "stripped": (stripped, {}),
+    "exported": (exported, {}),
+    "static": (static, {}),
+    "static-pie": (direct, {"flags": ["-static-pie"]}),
+    "no-rules": (no_rules, {}),
+    "deep": (deep, {}),
+    "replaced": (replaced, {}),
+    "jit": (jit, {}),
+    "off": (off, {}),
+    "musl": (direct, {"compiler": MUSL}),
+    "musl-static": (direct, {"compiler": MUSL, "flags": ["-static"]}),
+    "clang": (direct, {"compiler": CLANG}),
+    "clang-tail": (tail, {"compiler": CLANG}),
+}
+
+
+def main():
+    bad = 0
+    if os.environ.get("SYSCULL_DW") == "no":
+        skip("built without libdw: sites are told by module and offset")
+    if not shutil.which("gcc"):
+        skip("gcc builds the programs: make deps installs it")
+    for name in sys.argv[1:] or CASES:
+        case, how = CASES[name]
+        if "compiler" in how and not how["compiler"]:
+            print(f"{name}: no such compiler here")
+            continue
+        with tempfile.TemporaryDirectory(prefix="syscull-sites-") as folder:
+            try:
+                case(Built(folder, **how))
+                print(f"{name}: good")
+            except (SystemExit, AssertionError) as why:
+                print(f"{name}: BAD: {why}")
+                bad += 1
+    sys.exit(1 if bad else 0)
+
+
+main()
