@@ -6,7 +6,7 @@
 #ifndef SYSCULL_RULES_STREAM_H
 #define SYSCULL_RULES_STREAM_H
 
-#include "rules/rule.h"
+#include "rules/keyed.h"
 
 enum rule_behind {
 	RULE_BEHIND_OTHER, /* devices, terminals, counters, the kernel's files, or unknown */
@@ -20,6 +20,19 @@ enum rule_behind {
 enum rule_behind rule_behind(struct model *model, const struct model_view *view);
 /* "proc" and other file systems whose files the kernel makes up; NULL for others. */
 const char *rule_pseudo_type(const struct model_mount *mount);
+
+/*
+ * Pipes that carry tokens between the threads of a process, or to itself.  A
+ * rule that follows them feeds these calls to rule_pipes_follow; what it forgets
+ * makes a pipe like any other.
+ */
+#define RULE_PIPES_CALLS CALL_pipe, CALL_pipe2, CALL_mknod, CALL_mknodat, CALL_close, CALL_write
+int rule_pipes_init(struct rule_recent *pipes);
+void rule_pipes_follow(struct rule_recent *pipes, const struct model_view *view);
+/* Is what the call read or wrote a token? */
+bool rule_pipes_token(const struct rule_recent *pipes, const struct model_view *view);
+/* Was it made in the tree as a pipe with a name?  Such a descriptor has no mode. */
+bool rule_pipes_named(const struct rule_recent *pipes, const struct model_file *file);
 
 /* Why a program reads or writes in small pieces. */
 struct rule_unbuffered {

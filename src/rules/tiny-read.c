@@ -5,6 +5,7 @@
  * streams, and only where the next piece was there already: what comes event
  * by event cannot come in fewer reads.
  */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -50,6 +51,7 @@ struct reader {
 struct read_state {
 	struct rule_keys opened, readers;
 	struct rule_recent streams; /* → uint64_t, instances of stream sockets */
+	struct rule_recent pipes;
 };
 
 /* A shell without words of its own reads what it runs. */
@@ -156,6 +158,10 @@ static void read_call(struct rule_run *run, const struct model_view *view)
 		made_socket(state, view);
 		return;
 	}
+	if (view->id != CALL_read && view->id != CALL_pread64 && view->id != CALL_recvfrom) {
+		rule_pipes_follow(&state->pipes, view);
+		return;
+	}
 	if (!view->file || view->err || call->ret <= 0 ||
 	    (view->id == CALL_recvfrom && (call->args[3] & (MSG_PEEK | MSG_OOB))))
 		return;
@@ -165,7 +171,8 @@ static void read_call(struct rule_run *run, const struct model_view *view)
 		return;
 	if (fresh) {
 		opened->pairs.claims = run->claims;
-		opened->behind = rule_behind(run->model, view);
+		opened->behind =
+			rule_pipes_named(&state->pipes, view->file) ? RULE_BEHIND_PIPE : rule_behind(run->model, view);
 		if (opened->behind == RULE_BEHIND_SOCKET && !is_stream(state, view->file))
 			opened->behind = RULE_BEHIND_OTHER;
 	}
@@ -176,7 +183,7 @@ static void read_call(struct rule_run *run, const struct model_view *view)
 	there = !fresh && close && was_there(opened, view, at);
 	small = call->args[2] < run->limits[LIMIT_BYTES];
 	pair = there && !small && opened->header;
-	if (there && small && opened->small)
+	if (there && small && opened->small && !rule_pipes_token(&state->pipes, view))
 		add(run, opened, view, false);
 	else if (pair)
 		add(run, opened, view, true);
@@ -284,7 +291,8 @@ static int read_start(struct rule_run *run)
 	rule_keys_init(&state->readers, sizeof(struct reader), GROUPS_MAX);
 	state->readers.candidate = 1;
 	state->readers.free = free_reader;
-	return rule_recent_init(&state->streams, sizeof(uint64_t), STREAMS_MAX);
+	return rule_pipes_init(&state->pipes) < 0 ? -ENOMEM
+						  : rule_recent_init(&state->streams, sizeof(uint64_t), STREAMS_MAX);
 }
 
 static void read_done(struct rule_run *run)
@@ -294,9 +302,12 @@ static void read_done(struct rule_run *run)
 	rule_keys_done(run, &state->opened);
 	rule_keys_done(run, &state->readers);
 	rule_recent_done(&state->streams);
+	rule_recent_done(&state->pipes);
 }
 
-static const uint16_t read_calls[] = { CALL_read, CALL_pread64, CALL_recvfrom, CALL_socket, CALL_socketpair, 0 };
+static const uint16_t read_calls[] = {
+	CALL_read, CALL_pread64, CALL_recvfrom, CALL_socket, CALL_socketpair, RULE_PIPES_CALLS, 0
+};
 
 static const char *const read_env[] = { RULE_UNBUFFERED_ENV, NULL };
 

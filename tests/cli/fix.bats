@@ -21,7 +21,7 @@ load helper
 		sed 's/serves //; s/ unsafe//' | tr ' ' '\n' | sort -u >named
 	[ -s named ]
 	while read -r rule; do
-		case " exec-startup tiny-write unsupported-retry " in *" $rule "*) continue ;; esac # not in this version
+		case " exec-startup " in *" $rule "*) continue ;; esac # not in this version
 		grep -q "^$rule " rules || {
 			echo "no rule $rule" >&2
 			return 1

@@ -5,8 +5,8 @@
 /* Not dprintf, which asks each time whether it writes to a terminal. */
 static void write_line(int fd, pid_t pid, unsigned number)
 {
-	char line[64];
-	int bytes = snprintf(line, sizeof line, "%d: line %u\n", (int)pid, number);
+	char line[640];
+	int bytes = snprintf(line, sizeof line, "%d: line %0600u\n", (int)pid, number);
 
 	if (write(fd, line, (size_t)bytes) != bytes)
 		victim_fail("write");

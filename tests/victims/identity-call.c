@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Writes 1,000 lines of a log, each with the pid, which it asks for each time. */
+/* Writes 1,000 long lines of a log, each with the pid, which it asks for each time. */
 #include "victim.h"
 
 /* Not dprintf, which asks each time whether it writes to a terminal. */
 static void write_line(int fd, pid_t pid, unsigned number)
 {
-	char line[64];
-	int bytes = snprintf(line, sizeof line, "%d: line %u\n", (int)pid, number);
+	char line[640];
+	int bytes = snprintf(line, sizeof line, "%d: line %0600u\n", (int)pid, number);
 
 	if (write(fd, line, (size_t)bytes) != bytes)
 		victim_fail("write");

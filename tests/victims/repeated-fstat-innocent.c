@@ -5,6 +5,7 @@
 int main(int argc, char **argv)
 {
 	unsigned times = victim_times(argc, argv, 1000);
+	static const char piece[512];
 	struct victim_dir dir;
 	struct stat stat;
 	int fd;
@@ -18,7 +19,8 @@ int main(int argc, char **argv)
 	}
 	fd = openat(dir.fd, "f1", O_WRONLY | O_CLOEXEC);
 	for (unsigned i = 0; i < times; i++)
-		if (fd < 0 || write(fd, "x", 1) != 1 || fstat(fd, &stat) != 0 || stat.st_size != (off_t)i + 1)
+		if (fd < 0 || write(fd, piece, sizeof piece) != sizeof piece || fstat(fd, &stat) != 0 ||
+		    stat.st_size != (off_t)((i + 1) * sizeof piece))
 			victim_fail("f1");
 	(void)close(fd);
 	victim_remove_files(&dir);

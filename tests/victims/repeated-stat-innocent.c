@@ -5,6 +5,7 @@
 int main(int argc, char **argv)
 {
 	unsigned times = victim_times(argc, argv, 1000);
+	static const char piece[512];
 	struct victim_dir dir;
 	char path[4200];
 	struct stat st;
@@ -18,7 +19,7 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < times; i++) {
 		char name[32];
 
-		if (write(fd, "x", 1) != 1 || stat(path, &st) < 0)
+		if (write(fd, piece, sizeof piece) != sizeof piece || stat(path, &st) < 0)
 			victim_fail(path);
 		(void)snprintf(name, sizeof name, "f%u", i);
 		if (fstatat(dir.fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
