@@ -2,11 +2,16 @@
 /* One finding as a bug report for the program's authors, in Markdown. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "report/reporter.h"
 #include "report/words.h"
+
+#define SITES_MOST 3
+#define FRAMES_MOST 20
+#define COMMAND_MOST 400 /* bytes; longer ones are told once */
 
 /* "/usr/bin/ls" without the folder that the reader does not care for. */
 static const char *program_of(const struct verdict_finding *verdict)
@@ -27,17 +32,97 @@ static void counts(FILE *out, const struct verdict_finding *verdict)
 {
 	const struct finding *finding = verdict->finding;
 	char count[TEXT_NUMBER_MAX], ns[TEXT_NUMBER_MAX];
+	bool details = false, errors = false;
 
-	(void)fputs("| calls | call | | result | time |\n| ---: | --- | --- | --- | ---: |\n", out);
+	for (size_t i = 0; i < finding->costs.used; i++) {
+		details = details || (finding->costs.at[i].detail && *finding->costs.at[i].detail);
+		errors = errors || finding->costs.at[i].err;
+	}
+	(void)fprintf(out, "| calls | call |%s%s time |\n", details ? " of what |" : "", errors ? " result |" : "");
+	(void)fprintf(out, "| ---: | --- |%s%s ---: |\n", details ? " --- |" : "", errors ? " --- |" : "");
 	for (size_t i = 0; i < finding->costs.used; i++) {
 		const struct finding_cost *cost = &finding->costs.at[i];
 		char name[SYS_NAME_MAX];
 
-		(void)fprintf(out, "| %s | %s | ", text_count(cost->count, count), sys_call(cost->call)->name);
-		word_markdown(out, cost->detail ? cost->detail : "");
-		(void)fprintf(out, " | %s | %s |\n", cost->err ? sys_errno_print(cost->err, name) : "",
-			      text_ns(verdict->costs[i].ns, ns));
+		(void)fprintf(out, "| %s | %s |", text_count(cost->count, count), sys_call(cost->call)->name);
+		if (details) {
+			(void)fputc(' ', out);
+			word_markdown(out, cost->detail ? cost->detail : "");
+			(void)fputs(" |", out);
+		}
+		if (errors)
+			(void)fprintf(out, " %s |", cost->err ? sys_errno_print(cost->err, name) : "0");
+		(void)fprintf(out, " %s |\n", text_ns(verdict->costs[i].ns, ns));
 	}
+}
+
+/* As code: what a program is stripped of can be looked up by its build id. */
+static void stack(FILE *out, const struct frames *frames)
+{
+	for (size_t i = 0; i < frames->count && i < FRAMES_MOST; i++) {
+		struct buf place = BUF_INIT, shown = BUF_INIT;
+
+		site_put_place(&place, &frames->at[i], true);
+		if (!frames->at[i].symbol && frames->at[i].build_id)
+			(void)buf_printf(&place, " build-id %.40s", frames->at[i].build_id);
+		word_harmless(&shown, buf_text(&place));
+		(void)fprintf(out, "      %s\n", buf_text(&shown));
+		buf_done(&shown);
+		buf_done(&place);
+	}
+	if (frames->count > FRAMES_MOST)
+		(void)fprintf(out, "      (%zu more)\n", frames->count - FRAMES_MOST);
+	else if (frames->why)
+		(void)fprintf(out, "      (%s)\n", frames->why);
+}
+
+static void where(FILE *out, const struct finding *finding)
+{
+	char count[TEXT_NUMBER_MAX];
+	size_t shown = 0;
+
+	if (finding->where) {
+		(void)fputs("\nWhere: ", out);
+		word_markdown(out, finding->where);
+		(void)fputs(".\n", out);
+	}
+	for (size_t i = 0; i < finding->samples.used; i++)
+		(void)fprintf(out, "%s    %s\n", i == 0 ? "\n" : "", finding->samples.at[i]);
+	for (size_t i = 0; i < finding->sites.used && shown < SITES_MOST; i++) {
+		const struct finding_site *site = &finding->sites.at[i];
+		struct buf words = BUF_INIT;
+
+		if (!site->module && !site->frames)
+			continue;
+		if (shown++ == 0)
+			(void)fputs("\nCalled from:\n", out);
+		if (site->frames)
+			site_put(&words, site);
+		else
+			(void)buf_printf(&words, "%s+0x%" PRIx64, rule_base_name(site->module), site->offset);
+		(void)fprintf(out, "\n- %s times ", text_count(site->count, count));
+		word_markdown(out, buf_text(&words));
+		(void)fputc('\n', out);
+		if (site->frames && site->frames->count > 1) {
+			(void)fputc('\n', out);
+			stack(out, site->frames);
+		}
+		buf_done(&words);
+	}
+}
+
+static const char *remedy_words(enum finding_remedy_kind kind)
+{
+	static const char *const words[REMEDY_KIND_COUNT] = {
+		[REMEDY_UPGRADE] = "An upgrade",
+		[REMEDY_SOURCE] = "In the source",
+		[REMEDY_CONFIGURATION] = "A setting",
+		[REMEDY_ENVIRONMENT] = "A variable",
+		[REMEDY_PRELOAD] = "A library loaded first",
+		[REMEDY_SECCOMP] = "A filter",
+	};
+
+	return kind < REMEDY_KIND_COUNT ? words[kind] : "?";
 }
 
 static void remedies(FILE *out, const struct verdict_finding *verdict)
@@ -47,7 +132,7 @@ static void remedies(FILE *out, const struct verdict_finding *verdict)
 	for (size_t i = 0; i < verdict->remedy_count; i++) {
 		const struct verdict_remedy *remedy = &verdict->remedies[i];
 
-		(void)fprintf(out, "- %s: ", word_remedy(remedy->remedy->kind));
+		(void)fprintf(out, "- %s: ", remedy_words(remedy->remedy->kind));
 		word_markdown(out, remedy->remedy->text ? remedy->remedy->text : "");
 		if (remedy->remedy->deltas.used > 0 && remedy->saves_calls >= 0)
 			(void)fprintf(out, " (%s calls fewer, about %s)",
@@ -57,8 +142,9 @@ static void remedies(FILE *out, const struct verdict_finding *verdict)
 			word_markdown(out, remedy->remedy->changes);
 		}
 		(void)fputc('\n', out);
-		if (remedy->remedy->command)
-			(void)fprintf(out, "\n      %s\n\n", remedy->remedy->command);
+		if (remedy->remedy->command && strlen(remedy->remedy->command) <= COMMAND_MOST)
+			(void)fprintf(out, "\n      %s\n%s", remedy->remedy->command,
+				      i + 1 < verdict->remedy_count ? "\n" : "");
 	}
 }
 
@@ -70,8 +156,10 @@ static void guard(FILE *out, const struct analysis_result *result)
 	if (!result->next_budget.what[0] || !result->facts.argv || result->facts.calls_only)
 		return;
 	word_command(&text, result->facts.argv);
-	(void)fprintf(out, "\nThis line keeps it fixed, once it is:\n\n    syscull check --max %s=%" PRIu64 " -- %s\n",
-		      result->next_budget.what, result->next_budget.limit, buf_text(&text));
+	(void)fprintf(out,
+		      "\nThis line keeps it fixed, once it is%s:\n\n    syscull check --max %s=%" PRIu64 " -- %s\n",
+		      text.bytes > COMMAND_MOST ? " (with the command above at its end)" : "", result->next_budget.what,
+		      result->next_budget.limit, text.bytes > COMMAND_MOST ? "..." : buf_text(&text));
 	buf_done(&text);
 }
 
@@ -86,7 +174,7 @@ static int one(FILE *out, const struct analysis_result *result, size_t number)
 	word_markdown(out, program_of(verdict));
 	(void)fputs(": ", out);
 	word_markdown(out, finding->what ? finding->what : finding->rule->title);
-	(void)fputs("\n\n", out);
+	(void)fprintf(out, " (%s of %s calls)\n\n", text_count(finding->calls, calls), text_count(result->calls, all));
 	if (verdict->package) {
 		(void)fputs("Seen with ", out);
 		word_markdown(out, verdict->package);
@@ -105,21 +193,15 @@ static int one(FILE *out, const struct analysis_result *result, size_t number)
 			      result->facts.calls_only ? " in calls" : "");
 	(void)fputs(".\n\n", out);
 	counts(out, verdict);
-	if (finding->where) {
-		(void)fputs("\nWhere: ", out);
-		word_markdown(out, finding->where);
-		(void)fputs(".\n", out);
-	}
-	for (size_t i = 0; i < finding->samples.used; i++)
-		(void)fprintf(out, "%s    %s\n", i == 0 ? "\n" : "", finding->samples.at[i]);
+	where(out, finding);
 	if (verdict->remedy_count > 0)
 		(void)fputs("\nWhat would help:\n\n", out);
 	remedies(out, verdict);
 	for (size_t i = 0; i < finding->notes.used; i++) {
-		(void)fputs(i == 0 ? "\nNote: " : "; ", out);
+		(void)fputs(i == 0 ? "\nTo be known:\n\n- " : "- ", out);
 		word_markdown(out, finding->notes.at[i]);
+		(void)fputc('\n', out);
 	}
-	(void)fputs(finding->notes.used > 0 ? ".\n" : "", out);
 	guard(out, result);
 	(void)fputs("\nTimes are estimated from the calls' usual prices on the machine above; counts are exact"
 		    " (syscull " SYSCULL_VERSION ").\n",
