@@ -208,7 +208,9 @@ def compare(case, cwd, reports, options):
             return len(bad)
         with open(path, encoding="utf-8", errors="replace") as f:
             report = live.Report(f.read())
-        if not report.closed:
+        # A real-time spinner may leave a reader no time: then what is lost is told.
+        starved = case == "fifo" and " calls lost" in report.text and "times are taken in the kernel" in report.text
+        if not report.closed and not starved:
             bad.append("books are not closed:\n" + report.text)
         elif sum(report.calls.values()) != report.total:
             bad.append("the table does not sum up:\n" + report.text)
