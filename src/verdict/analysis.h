@@ -23,6 +23,7 @@
 #include "verdict/price.h"
 #include "verdict/process.h"
 #include "verdict/settings.h"
+#include "verdict/site-table.h"
 #include "verdict/site.h"
 #include "verdict/suppress.h"
 #include "verdict/tally.h"
@@ -47,6 +48,7 @@ struct analysis_spec {
 	const struct suppressions *suppressions;
 	/* NULL: who called is told as records tell it; has to outlive the analysis. */
 	const struct analysis_stacks *stacks;
+	bool sites; /* count all calls by where they came from */
 };
 
 /* The machine of the run; what is not known is NULL or 0. */
@@ -240,6 +242,11 @@ struct analysis_result {
 	bool stop_guessed; /* stop_ns: too few calls to find it by */
 	uint64_t model_losses; /* records that the model could not keep */
 	const char *model_limit; /* which limit, NULL none */
+	struct verdict_site_call *site_calls; /* when asked for: dearest first */
+	size_t site_call_count;
+	struct verdict_site *sites; /* the same by what they are told as */
+	size_t site_count;
+	uint64_t sites_unknown; /* calls in none of them */
 	const char *sites_trouble; /* what kept call sites from being known, NULL nothing */
 	/* With a filter by_call, by_process and findings are what it lets through. */
 	const struct filter *filter; /* NULL: nothing is left out */

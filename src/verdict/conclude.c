@@ -366,6 +366,8 @@ int analysis_finish(struct analysis *analysis, const struct analysis_facts *fact
 	}
 	if (r == 0)
 		r = suppress_apply(result, analysis->suppressions);
+	if (r == 0 && analysis->count_sites)
+		r = site_table_judge(&analysis->sites, analysis->stacks, result);
 	if (r == 0)
 		budget_next(result, &result->next_budget);
 	return r < 0 ? error_errno(err, -r, "cannot judge the run") : 0;

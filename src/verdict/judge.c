@@ -22,6 +22,35 @@ static struct price page_price(struct analysis_result *result, uint64_t pages)
 	return pages > 0 ? price_of_page(result->prices) : (struct price){ 0 };
 }
 
+/* Calls of a finding, to be priced. */
+struct sort {
+	enum sys_call_id call;
+	int err;
+	double components; /* each */
+	uint64_t pages; /* at most, of all */
+	uint64_t count; /* of the finding */
+};
+
+/* What one call of a sort took in this run, where that is clearly more than its
+ * price.  If the finding has nearly all of the kind, theirs is the mean; if not,
+ * nobody knows whose the long ones were: those that took longest are left out. */
+static bool measured_price(const struct analysis_result *result, const struct verdict_call *call,
+			   const struct sort *sort, struct price *price)
+{
+	double count = (double)call->row.count, mean_ns = call->ns / count, by = 1;
+
+	if ((double)sort->count < NEARLY_ALL * count && call->usual_ns < mean_ns)
+		by = call->usual_ns / mean_ns;
+	if (!result->in_kernel && mean_ns * by <= CLEARLY * price->ns)
+		return false;
+	*price = (struct price){ .ns = mean_ns * by,
+				 .low_ns = call->low_ns / count * by,
+				 .high_ns = call->high_ns / count * by,
+				 .source = PRICE_MEASURED,
+				 .probe = price->probe };
+	return true;
+}
+
 /*
  * As the table of calls has it: what this run leaves of a calibrated price;
  * and where the call's time was measured in this run and is clearly more (a
@@ -29,46 +58,49 @@ static struct price page_price(struct analysis_result *result, uint64_t pages)
  * known: nearly all must have ended as these did.  Where pages are counted
  * apart, giving them back would be counted twice.
  */
-static struct price call_price_only(struct analysis_result *result, enum sys_call_id id, int err, double components,
-				    uint64_t pages)
+static struct price call_price_only(struct analysis_result *result, const struct sort *sort)
 {
-	struct price price = price_of(result->prices, id, err, components);
-
-	double fit = time_is_firm(id) ? result->firm_fit : result->price_fit;
+	struct price price = price_of(result->prices, sort->call, sort->err, sort->components);
+	double fit = time_is_firm(sort->call) ? result->firm_fit : result->price_fit;
 
 	if (fit > 0) {
 		price.ns *= fit;
 		price.low_ns *= fit;
 	}
-	for (size_t i = 0; pages == 0 && i < result->all_call_count; i++) {
+	for (size_t i = 0; sort->pages == 0 && i < result->all_call_count; i++) {
 		const struct verdict_call *call = &result->all_calls[i];
-		uint64_t same = err ? call->row.failed : call->row.count - call->row.failed;
-		double count = (double)call->row.count;
+		uint64_t same = sort->err ? call->row.failed : call->row.count - call->row.failed;
 
-		if (call->row.id != id || call->source != PRICE_MEASURED || (double)same < NEARLY_ALL * count)
-			continue;
-		if (result->in_kernel || call->ns > CLEARLY * price.ns * count)
-			return (struct price){ .ns = call->ns / count,
-					       .low_ns = call->low_ns / count,
-					       .high_ns = call->high_ns / count,
-					       .source = PRICE_MEASURED,
-					       .probe = price.probe };
+		if (call->row.id == sort->call && call->source == PRICE_MEASURED &&
+		    (double)same >= NEARLY_ALL * (double)call->row.count && measured_price(result, call, sort, &price))
+			break;
 	}
 	return price;
 }
 
 /* An exec that was not needed takes with it what comes of it, which is more than
  * the call; the table of calls has that in time between calls. */
-static struct price call_price(struct analysis_result *result, enum sys_call_id id, int err, double components,
-			       uint64_t pages)
+static struct price call_price(struct analysis_result *result, const struct sort *sort)
 {
 	struct price price, start;
 
-	if (err || (id != CALL_execve && id != CALL_execveat))
-		return call_price_only(result, id, err, components, pages);
+	if (sort->err || (sort->call != CALL_execve && sort->call != CALL_execveat))
+		return call_price_only(result, sort);
 	start = price_of_start(result->prices);
-	price = call_price_only(result, id, err, components, pages);
+	price = call_price_only(result, sort);
 	return price.source == PRICE_MEASURED && price.ns > start.ns ? price : start;
+}
+
+/* How many of the kind the finding has; what a remedy adds is its own. */
+static uint64_t found(const struct finding *finding, enum sys_call_id call, int err, int64_t delta)
+{
+	uint64_t count = delta < 0 ? (uint64_t)-delta : (uint64_t)delta;
+
+	for (size_t i = 0; i < finding->costs.used; i++)
+		if (finding->costs.at[i].call == call && finding->costs.at[i].err == err &&
+		    finding->costs.at[i].count > count)
+			count = finding->costs.at[i].count;
+	return count;
 }
 
 static int price_costs(struct analysis_result *result, struct verdict_finding *verdict)
@@ -82,8 +114,9 @@ static int price_costs(struct analysis_result *result, struct verdict_finding *v
 	for (size_t i = 0; i < finding->costs.used; i++) {
 		const struct finding_cost *cost = &finding->costs.at[i];
 		struct verdict_cost *amount = &verdict->costs[i];
-		struct price price = call_price(result, cost->call, cost->err, average(cost->components, cost->count),
-						cost->pages_high);
+		const struct sort sort = { cost->call, cost->err, average(cost->components, cost->count),
+					   cost->pages_high, cost->count };
+		struct price price = call_price(result, &sort);
 		struct price page = page_price(result, cost->pages_high);
 		double count = (double)cost->count, low = (double)cost->pages_low, high = (double)cost->pages_high;
 
@@ -113,8 +146,10 @@ static void price_remedy(struct analysis_result *result, const struct verdict_fi
 	for (size_t i = 0; i < ret->remedy->deltas.used; i++) {
 		const struct finding_delta *delta = &ret->remedy->deltas.at[i];
 		double fewer = -(double)delta->count, calls = fewer < 0 ? -fewer : fewer;
-		struct price price = call_price(result, delta->call, delta->err,
-						calls > 0 ? (double)delta->components / calls : 0, delta->pages_high);
+		const struct sort sort = { delta->call, delta->err, calls > 0 ? (double)delta->components / calls : 0,
+					   delta->pages_high,
+					   found(verdict->finding, delta->call, delta->err, delta->count) };
+		struct price price = call_price(result, &sort);
 		struct price page = page_price(result, delta->pages_high);
 		double low = (double)delta->pages_low, high = (double)delta->pages_high;
 

@@ -77,6 +77,7 @@ struct time_row {
 struct time_amount {
 	double ns, low_ns, high_ns;
 	double waiting_ns;
+	double usual_ns; /* of one call: what a quarter of them took at most; 0 not known */
 	enum price_source source; /* where most of it comes from */
 };
 

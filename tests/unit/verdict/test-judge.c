@@ -234,6 +234,35 @@ static void what_was_measured_is_the_price(void **state)
 	assert_true(world->result.findings[0].cost_ns < 100 * 50000.0);
 }
 
+/* 300 opens make files in 100 us each, 600 read a list in 2: a finding on the lists costs no 20 ms. */
+static void a_part_of_the_calls_is_not_blamed_for_the_long_ones(void **state)
+{
+	struct world *world = *state;
+	struct verdict_call call = { .row = { .id = CALL_close, .count = 100, .failed = 100 },
+				     .ns = 100 * 50000.0,
+				     .low_ns = 100 * 40000.0,
+				     .high_ns = 100 * 60000.0,
+				     .usual_ns = 10000,
+				     .source = PRICE_MEASURED };
+
+	(void)add_closes(world, &rule_a, 60);
+	world->result.all_calls = &call;
+	world->result.all_call_count = 1;
+	assert_int_equal(judge_findings(&world->result, &world->list), 0);
+	assert_true(NEAR(world->result.findings[0].cost_ns, 60 * 10000.0));
+	assert_true(NEAR(world->result.findings[0].cost_low_ns, 60 * 8000.0));
+	judge_done(&world->result);
+	/* Most of them took no longer than they always do. */
+	call.usual_ns = 1;
+	assert_int_equal(judge_findings(&world->result, &world->list), 0);
+	assert_int_equal(world->result.findings[0].source, PRICE_CALIBRATED);
+	judge_done(&world->result);
+	/* Nearly all of them are the finding's: the long ones too. */
+	call.row.count = call.row.failed = 62;
+	assert_int_equal(judge_findings(&world->result, &world->list), 0);
+	assert_true(NEAR(world->result.findings[0].cost_ns, 60 * 100 * 50000.0 / 62));
+}
+
 static void a_finding_is_priced_as_the_table_of_calls(void **state)
 {
 	struct world *world = *state;
@@ -326,6 +355,7 @@ int main(void)
 		TEST(a_remedy_pays_for_what_it_still_does),
 		TEST(pages_come_with_calls),
 		TEST(what_was_measured_is_the_price),
+		TEST(a_part_of_the_calls_is_not_blamed_for_the_long_ones),
 		TEST(a_finding_is_priced_as_the_table_of_calls),
 		TEST(a_remedy_that_changes_output_does_not_count),
 		TEST(remedies_upgrade_first_then_by_saving),

@@ -189,6 +189,16 @@ static void samples_are_the_price_when_they_are_clearly_more(void **state)
 	assert_int_equal(amount_of(*state, CALL_write).source, PRICE_CALIBRATED);
 }
 
+static void what_a_quarter_took_is_usual(void **state)
+{
+	struct time_account quick = had(PRICE, 0), dear = had(100e3, 0);
+
+	add(*state, CALL_openat, STOP + 100e3, &dear, 70);
+	assert_true(NEAR(amount_of(*state, CALL_openat).usual_ns, 100e3, 1));
+	add(*state, CALL_openat, STOP + PRICE, &quick, 30);
+	assert_true(NEAR(amount_of(*state, CALL_openat).usual_ns, PRICE, 1));
+}
+
 static void one_sample_far_off_does_not_stand_for_the_others(void **state)
 {
 	struct time_account usual = had(PRICE, 0), odd = had(100e3, 0);
@@ -212,6 +222,7 @@ int main(void)
 		TEST(a_slow_file_system_costs_and_a_lock_does_not),
 		TEST(one_long_sleep_does_not_make_a_slow_file_system_slower),
 		TEST(samples_are_the_price_when_they_are_clearly_more),
+		TEST(what_a_quarter_took_is_usual),
 		TEST(one_sample_far_off_does_not_stand_for_the_others),
 	};
 
