@@ -150,6 +150,7 @@ struct verdict_call {
 	char name[SYS_NAME_MAX];
 	double ns; /* all of them together, untraced, waiting left out */
 	double low_ns, high_ns;
+	double usual_ns; /* of one of them: what a quarter took at most; 0 not known */
 	enum price_source source; /* where most of it comes from */
 };
 
@@ -230,6 +231,8 @@ struct analysis_result {
 	size_t worth_count, below_count;
 	uint64_t evicted; /* keys that rules gave up for want of room */
 	struct price_book *prices;
+	const struct program_book *programs; /* NULL: no account of the tasks, or not of all */
+	double dearer_ns; /* of each call in what it says */
 	struct verdict_region *regions; /* in the order of their first mark */
 	size_t region_count; /* 0: no marks were seen */
 	uint64_t regions_refused; /* marks beyond the limit of names */
