@@ -127,6 +127,14 @@ static int check_places(const struct formats *formats, struct error *err)
 	return 0;
 }
 
+bool formats_has(const struct formats *formats, const char *name)
+{
+	for (unsigned i = 0; i < formats->count; i++)
+		if (strcmp(formats->at[i].reporter->name, name) == 0)
+			return true;
+	return false;
+}
+
 bool formats_bare(const struct formats *formats)
 {
 	for (unsigned i = 0; i < formats->count; i++) {

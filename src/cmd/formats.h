@@ -32,6 +32,7 @@ struct formats {
 
 /* --format NAME or NAME=FILE. */
 int formats_add(struct formats *formats, const char *value, struct error *err);
+bool formats_has(const struct formats *formats, const char *name);
 /* Is there one without a file of its own, or none at all? */
 bool formats_bare(const struct formats *formats);
 /*

@@ -26,9 +26,17 @@ int view_option(struct view *view, int letter, const char *value, struct error *
 		view->verbose = true;
 		return 0;
 	case VIEW_BY:
-		if (strcmp(value, "region") != 0)
-			return error_set(err, EINVAL, "--by wants region, not '%s'", value);
-		view->by_region = true;
+		if (strcmp(value, "region") == 0)
+			view->by_region = true;
+		else if (strcmp(value, "site") == 0)
+			view->by_site = true;
+		else
+			return error_set(err, EINVAL, "--by wants region or site, not '%s'", value);
+		return 0;
+	case VIEW_WEIGHT:
+		view->weigh_savings = strcmp(value, "saving") == 0;
+		if (!view->weigh_savings && strcmp(value, "calls") != 0)
+			return error_set(err, EINVAL, "--weight wants calls or saving, not '%s'", value);
 		return 0;
 	case VIEW_COLOR:
 		r = command_when("--color", value, &when, err);
@@ -60,6 +68,7 @@ int view_analysis(struct view *view, struct analysis **ret, struct error *err)
 	if (r < 0)
 		return r;
 	project_apply(&view->project, &spec);
+	spec.sites = view->by_site || formats_has(&view->formats, "collapsed");
 	if (view->stack_options)
 		spec.stacks = call_sites_begin(&view->sites, view->stack_options);
 	spec.prices = price_book_new_kept();
@@ -89,6 +98,8 @@ int view_finish(struct view *view, struct analysis *analysis, struct analysis_fa
 	struct report_options options = { .finding = (size_t)view->finding,
 					  .verbose = view->verbose,
 					  .quiet = view->quiet,
+					  .by_site = view->by_site,
+					  .weigh_savings = view->weigh_savings,
 					  .by_region = view->by_region };
 	int r;
 

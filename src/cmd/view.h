@@ -14,7 +14,7 @@
 
 struct view {
 	const char *output; /* -o */
-	bool by_region, quiet, verbose;
+	bool by_region, by_site, weigh_savings, quiet, verbose;
 	long finding; /* of formats that tell one; 0 the first */
 	enum tty_color color;
 	struct formats formats;
@@ -27,7 +27,7 @@ struct view {
 };
 
 /* Letters of the options without one, for a subcommand's table. */
-enum { VIEW_BY = 512, VIEW_COLOR, VIEW_FAILED, VIEW_FLOOR, VIEW_FORMAT, VIEW_REDACT, VIEW_FINDING };
+enum { VIEW_BY = 512, VIEW_COLOR, VIEW_FAILED, VIEW_FLOOR, VIEW_FORMAT, VIEW_REDACT, VIEW_FINDING, VIEW_WEIGHT };
 
 /* Takes -e -o -P -q -v, those above and the project's: 0, or negative with err, also when it is another one. */
 int view_option(struct view *view, int letter, const char *value, struct error *err);

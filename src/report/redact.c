@@ -210,22 +210,49 @@ static const struct frames *frames(struct redacted *redacted, const struct frame
 	return to;
 }
 
+static void site(struct redacted *redacted, struct finding_site *site)
+{
+	site->module = path(redacted, site->module);
+	site->frames = frames(redacted, site->frames);
+}
+
+/* Of all calls, when they were counted. */
+static void sites(struct redacted *redacted, const struct analysis_result *from)
+{
+	struct verdict_site_call *calls = copy(redacted, from->site_calls, from->site_call_count, sizeof *calls);
+	struct verdict_site *places = copy(redacted, from->sites, from->site_count, sizeof *places);
+
+	redacted->result.site_calls = NULL;
+	redacted->result.sites = NULL;
+	redacted->result.site_call_count = redacted->result.site_count = 0;
+	if (!calls || !places)
+		return;
+	for (size_t i = 0; i < from->site_call_count; i++) {
+		site(redacted, &calls[i].site);
+		calls[i].program = path(redacted, calls[i].program);
+	}
+	for (size_t i = 0; i < from->site_count; i++)
+		site(redacted, &places[i].site);
+	redacted->result.site_calls = calls;
+	redacted->result.site_call_count = from->site_call_count;
+	redacted->result.sites = places;
+	redacted->result.site_count = from->site_count;
+}
+
 static void finding_parts(struct redacted *redacted, const struct finding *from, struct finding *to)
 {
 	struct finding_cost *costs = copy(redacted, from->costs.at, from->costs.used, sizeof *costs);
-	struct finding_site *sites = copy(redacted, from->sites.at, from->sites.used, sizeof *sites);
+	struct finding_site *places = copy(redacted, from->sites.at, from->sites.used, sizeof *places);
 	char **samples = copy(redacted, from->samples.at, from->samples.used, sizeof *samples);
 	char **notes = copy(redacted, from->notes.at, from->notes.used, sizeof *notes);
 	struct finding_scale *scales = copy(redacted, from->scales.at, from->scales.used, sizeof *scales);
 
-	if (!costs || !sites || !samples || !notes || !scales)
+	if (!costs || !places || !samples || !notes || !scales)
 		return;
 	for (size_t i = 0; i < from->costs.used; i++)
 		costs[i].detail = names(redacted, costs[i].detail);
-	for (size_t i = 0; i < from->sites.used; i++) {
-		sites[i].module = path(redacted, sites[i].module);
-		sites[i].frames = frames(redacted, sites[i].frames);
-	}
+	for (size_t i = 0; i < from->sites.used; i++)
+		site(redacted, &places[i]);
 	for (size_t i = 0; i < from->samples.used; i++)
 		samples[i] = prose(redacted, samples[i]);
 	for (size_t i = 0; i < from->notes.used; i++)
@@ -234,7 +261,7 @@ static void finding_parts(struct redacted *redacted, const struct finding *from,
 		scales[i].text = prose(redacted, scales[i].text);
 	to->costs.at = costs;
 	to->scales.at = scales;
-	to->sites.at = sites;
+	to->sites.at = places;
 	to->samples.at = samples;
 	to->notes.at = notes;
 }
@@ -418,6 +445,7 @@ struct redacted *redact_result(const struct analysis_result *result, unsigned se
 		strip(redacted, result);
 	} else {
 		suppressed(redacted, result);
+		sites(redacted, result);
 		processes(redacted, result);
 	}
 	if (redacted->failed) {

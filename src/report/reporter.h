@@ -16,6 +16,8 @@ struct report_options {
 	struct tty tty; /* of the stream written to */
 	bool verbose; /* -v: all findings in full, all calls */
 	bool quiet; /* -q: findings only when there are any */
+	bool by_site; /* --by site: a table of call sites */
+	bool weigh_savings; /* collapsed stacks: by the time that can be saved, not by calls */
 	bool by_region; /* --by region: a table of regions */
 	size_t finding; /* --finding: of those that tell one; 0 the first */
 	const char *output_note; /* NULL */

@@ -292,6 +292,8 @@ static int text_write(FILE *out, const struct analysis_result *result, const str
 		term_end(&text.term);
 		text_calls(&text);
 		term_end(&text.term);
+		if (options->by_site)
+			text_sites(&text);
 		if (options->by_region) {
 			text_regions(&text);
 			term_end(&text.term);

@@ -274,6 +274,15 @@ bool image_has_name(struct image *image, uint64_t start, const char *name, bool 
 	return found;
 }
 
+bool image_exports(struct image *image, const char *name)
+{
+	read_symbols(image);
+	for (size_t i = 0; i < image->symbols.used; i++)
+		if (strcmp(image->symbols.at[i].name, name) == 0)
+			return true;
+	return false;
+}
+
 /* The table of .eh_frame_hdr in the one form that linkers write. */
 static bool fde_start(const struct image *image, uint64_t address, uint64_t *ret_start)
 {

@@ -37,6 +37,8 @@ bool image_symbol(struct image *image, uint64_t address, struct image_symbol *re
 bool image_function(struct image *image, uint64_t address, uint64_t *ret_start);
 /* Does a function of this name begin there?  *ret_choice: or may one, as it is chosen at run time. */
 bool image_has_name(struct image *image, uint64_t start, const char *name, bool *ret_choice);
+/* Has it a function of this name, wherever it begins? */
+bool image_exports(struct image *image, const char *name);
 /* Does it lie in one of the linker's tables of jumps? */
 bool image_is_stub(const struct image *image, uint64_t address);
 /* The name of what the loader puts into this place; NULL none. */

@@ -22,7 +22,7 @@ struct file {
 struct known {
 	uint64_t address; /* in the image */
 	struct image *image; /* NULL none */
-	bool exact;
+	bool exact, libc;
 };
 
 struct work {
@@ -186,8 +186,9 @@ static enum link link_of(const struct known *inner, const struct known *caller, 
 	}
 	if (image_has_name(inner->image, start, name, &choice))
 		return LINK_CALLED;
-	if (choice)
-		return LINK_UNKNOWN;
+	/* From one function of the C library to another: who called it called it. */
+	if (choice || (inner->libc && image_exports(inner->image, name)))
+		return choice ? LINK_UNKNOWN : LINK_CALLED;
 	*ret_jump = name;
 	return LINK_JUMPED;
 }
@@ -258,6 +259,7 @@ static size_t place_of(struct work *w, const struct book_sample *sample, uint64_
 	if (module == SIZE_MAX)
 		return module;
 	*ret_offset = pc - map->start + map->offset;
+	ret->libc = w->book->modules.at[module].libc;
 	ret->image = image_of(w, module);
 	if (ret->image && image_address(ret->image, *ret_offset - (exact ? 0 : 1), &address)) {
 		ret->address = address + (exact ? 0 : 1);
@@ -397,6 +399,7 @@ static bool by_path(struct work *w, const char *path, uint64_t offset, size_t *r
 	if (*ret_module == SIZE_MAX)
 		return false;
 	ret->image = image_of(w, *ret_module);
+	ret->libc = w->book->modules.at[*ret_module].libc;
 	if (ret->image && image_address(ret->image, offset - 1, &address))
 		ret->address = address + 1;
 	else

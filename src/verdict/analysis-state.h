@@ -7,6 +7,7 @@
 #include "rules/claims.h"
 #include "verdict/analysis.h"
 #include "verdict/region.h"
+#include "verdict/site-table.h"
 #include "verdict/time.h"
 #include "verdict/untraced.h"
 
@@ -24,6 +25,8 @@ struct analysis {
 	struct budgets *budgets; /* NULL: none */
 	const struct suppressions *suppressions;
 	const struct analysis_stacks *stacks; /* NULL: none */
+	bool count_sites;
+	struct site_table sites;
 	struct tally tally;
 	struct time_book time;
 	struct untraced untraced;

@@ -145,6 +145,8 @@ int analysis_new(const struct analysis_spec *spec, struct analysis **ret, struct
 	analysis->result.settings = spec->settings;
 	analysis->suppressions = spec->suppressions;
 	analysis->stacks = spec->stacks;
+	analysis->count_sites = spec->sites;
+	site_table_init(&analysis->sites);
 	if (!spec->floor.set && spec->floor.share == 0 && spec->floor.least_ns == 0 && spec->floor.enough_ns == 0)
 		analysis->result.floor = JUDGE_FLOOR_DEFAULT;
 	r = set_up(analysis, spec);
@@ -182,6 +184,9 @@ void analysis_free(struct analysis *analysis)
 	untraced_done(&analysis->untraced);
 	region_done(&analysis->regions);
 	process_done(&analysis->processes);
+	site_table_done(&analysis->sites);
+	free(analysis->result.site_calls);
+	free(analysis->result.sites);
 	analysis_shown_free(analysis->shown);
 	free(analysis->result.regions);
 	model_free(analysis->result.model);
@@ -221,6 +226,8 @@ static int feed_call(struct analysis *analysis, const struct model_view *view)
 
 		r = r < 0 ? r : s;
 	}
+	if (row && analysis->count_sites)
+		site_table_add(&analysis->sites, model_site(analysis->result.model, view), row, view->err);
 	if (analysis->stacks && event_item(&view->call->head, SYS_ITEM_STACK))
 		analysis->stacks->take(analysis->stacks->data, analysis->result.model, view,
 				       model_site(analysis->result.model, view));

@@ -69,6 +69,9 @@ static void tell_finding(struct finding *finding, const struct analysis_stacks *
 			finding->sites.at[used++] = *site;
 		} else {
 			finding->sites.at[k].count += site->count;
+			/* Told in the same words, one may still be known further. */
+			if (site->frames && finding->sites.at[k].frames->count < site->frames->count)
+				finding->sites.at[k].frames = site->frames;
 			free(site->module);
 		}
 	}
