@@ -43,7 +43,7 @@ static void ask(unsigned times)
 {
 	int there[2], back[2];
 	char text[32];
-	pid_t pid;
+	pid_t pid = -1;
 
 	if (pipe2(there, O_CLOEXEC) != 0 || pipe2(back, O_CLOEXEC) != 0 || (pid = fork()) < 0)
 		victim_fail("fork");
