@@ -110,6 +110,8 @@ struct image {
 	uint64_t loader_base; /* where the kernel put it */
 	bool fresh; /* a launched task before its first exec */
 	bool guessed; /* only known by its calls */
+	bool script_known; /* `script` was looked for */
+	const char *script; /* base name of the file that an interpreter has still to open; NULL none */
 };
 
 struct exe {
@@ -360,6 +362,8 @@ void changes_feed(struct model *model, const struct event_call *call, struct mod
 /* startup.c: the loader's part of an image */
 void startup_begin(struct image *image, const struct event_exec *event);
 void startup_feed(struct model *model, const struct event_call *call, struct model_view *view);
+/* Once paths and files of the view are known: what else the call is part of. */
+enum model_phase startup_phase(const struct event_call *call, const struct model_view *view);
 
 /* call.c, effect-*.c */
 void shapes_init(struct model *model);

@@ -40,6 +40,7 @@ void finding_done(struct finding *finding)
 	for (size_t i = 0; i < finding->scales.used; i++)
 		free(finding->scales.at[i].text);
 	vec_done(&finding->scales);
+	vec_done(&finding->children);
 	for (size_t i = 0; i < finding->samples.used; i++)
 		free(finding->samples.at[i]);
 	vec_done(&finding->samples);
@@ -180,6 +181,21 @@ void finding_add_note(struct finding *finding, const char *format, ...)
 	va_end(args);
 	if (text && !vec_push(&finding->notes, text))
 		free(text);
+}
+
+void finding_add_child(struct finding *finding, const struct model_exe *exe, enum finding_life life, uint64_t count)
+{
+	if (!finding || count == 0)
+		return;
+	for (size_t i = 0; i < finding->children.used; i++) {
+		struct finding_child *child = &finding->children.at[i];
+
+		if (child->exe == exe && child->life == life) {
+			child->count += count;
+			return;
+		}
+	}
+	(void)vec_push(&finding->children, (struct finding_child){ .exe = exe, .life = life, .count = count });
 }
 
 void finding_add_scale(struct finding *finding, size_t cost, uint64_t count, const char *format, ...)

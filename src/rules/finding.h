@@ -19,6 +19,7 @@
 #include "model/frame.h"
 #include "sys/sys.h"
 
+struct model_exe;
 struct rule;
 struct rule_tally;
 
@@ -86,6 +87,23 @@ struct finding_scale {
 	uint64_t count;
 };
 
+/*
+ * Runs of a program whose whole life is in the price of the calls that made
+ * them: the forks among the costs; what else they called to start and to end
+ * then has no price of its own.
+ */
+enum finding_life {
+	FINDING_LIFE_RUN, /* from an exec to the end or the next exec */
+	FINDING_LIFE_FORK, /* from a fork to the end, without an exec */
+	FINDING_LIFE_BEFORE, /* from a fork to an exec */
+	FINDING_LIFE_COUNT
+};
+struct finding_child {
+	const struct model_exe *exe; /* the model's */
+	enum finding_life life;
+	uint64_t count;
+};
+
 struct finding {
 	const struct rule *rule;
 	enum finding_tier tier;
@@ -105,6 +123,10 @@ struct finding {
 	VEC(struct finding_remedy) remedies;
 	VEC(struct finding_site) sites;
 	VEC(struct finding_scale) scales;
+	VEC(struct finding_child) children;
+	/* It is about all runs of this program and so part of the life of each,
+	 * from which it is taken; NULL: of none. */
+	const struct model_exe *part_of;
 	VEC(char *) samples; /* calls in strace's syntax, at most 3 */
 	VEC(char *) notes; /* "unchanged as far as seen", limits, … */
 	/* For finding_list_settle: what it was counted in, and how many calls it
@@ -137,6 +159,8 @@ void finding_add_pages(struct finding_remedy *remedy, enum sys_call_id call, int
 void finding_remedy_saves_all(struct finding_remedy *remedy, const struct finding *finding);
 void finding_set(char **target, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void finding_add_note(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds to the count of equal ones. */
+void finding_add_child(struct finding *finding, const struct model_exe *exe, enum finding_life life, uint64_t count);
 /* Its price is scale_ns of verdict/scale.h. */
 void finding_add_scale(struct finding *finding, size_t cost, uint64_t count, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

@@ -130,6 +130,9 @@ static void merge(struct finding *into, const struct finding *from)
 	add_costs(into, from);
 	add_deltas(into, from);
 	add_sites(into, from);
+	for (size_t i = 0; i < from->children.used; i++)
+		finding_add_child(into, from->children.at[i].exe, from->children.at[i].life,
+				  from->children.at[i].count);
 	join_place(into, from);
 }
 

@@ -12,6 +12,7 @@
 #include "rules/trivial-process.h"
 
 #define TOLD_TOOLS 3
+#define NESTED_MOST 3 /* subshells that a tool in a pipe can have with it */
 
 /* First touches of pages that a fork brings to both sides, on Debian 12: dash 30,
  * bash 68; a small program of one's own 4. */
@@ -25,6 +26,7 @@ struct uses {
 	VEC(struct trivial_use *) tools;
 	struct trivial_use *forks; /* NULL none */
 	uint64_t execs; /* children that ran a tool */
+	uint64_t nested; /* of them: started by a subshell */
 	uint64_t copies;
 };
 
@@ -55,8 +57,10 @@ static void gather(const struct rule_run *run, uint64_t process_id, struct uses 
 			continue;
 		if (use->what == TRIVIAL_FORK)
 			ret->forks = use;
-		else if (vec_push(&ret->tools, use))
+		else if (vec_push(&ret->tools, use)) {
 			ret->execs += use->children;
+			ret->nested += use->nested;
+		}
 		ret->copies += use->copies;
 	}
 	if (ret->tools.used > 0)
@@ -184,10 +188,18 @@ static void where(struct finding *finding, const struct uses *uses)
 	buf_done(&buf);
 }
 
+/* Subshells that go with a tool: the one that started it, and others of a pipe. */
+static uint64_t forks_of(const struct uses *uses, const struct trivial_use *use)
+{
+	uint64_t forks = uses->forks ? share(uses->forks->children, use->nested, uses->nested) : 0;
+
+	return forks < use->nested * NESTED_MOST ? forks : use->nested * NESTED_MOST;
+}
+
 static void add_instead(struct finding *finding, const struct uses *uses, const struct trivial_use *use,
 			const struct model_exe *shell)
 {
-	uint64_t forks = uses->forks ? uses->forks->children : 0, gone = share(forks, use->children, uses->execs);
+	uint64_t forks = uses->forks ? uses->forks->children : 0, gone = forks_of(uses, use);
 	const char *instead = trivial_instead(use->tool, shell);
 	struct finding_remedy *remedy;
 
@@ -214,7 +226,7 @@ static void add_at_once(struct finding *finding, const struct uses *uses, const 
 		[TRIVIAL_NAMES] = { "one", "with all names" },
 		[TRIVIAL_ONCE] = { "ask", "once and keep the answer" },
 	};
-	uint64_t forks = uses->forks ? uses->forks->children : 0, gone = share(forks, use->children, uses->execs);
+	uint64_t forks = uses->forks ? uses->forks->children : 0, gone = forks_of(uses, use);
 	enum trivial_at_once at_once = use->tool->at_once;
 	struct finding_remedy *remedy;
 
@@ -234,12 +246,23 @@ static void add_at_once(struct finding *finding, const struct uses *uses, const 
 	saves(remedy, finding, use->children + gone - 1, use->children - 1, uses->execs + forks, uses->execs);
 }
 
+/* A child has a fork of its starter's program before its own. */
+static void add_lives(struct finding *finding, const struct model_exe *starter, const struct trivial_use *use)
+{
+	if (use->what == TRIVIAL_FORK) {
+		finding_add_child(finding, use->exe, FINDING_LIFE_FORK, use->children);
+	} else {
+		finding_add_child(finding, starter, FINDING_LIFE_BEFORE, use->children);
+		finding_add_child(finding, use->exe, FINDING_LIFE_RUN, use->children);
+	}
+}
+
 static void tell_script(struct rule_run *run, struct rule_key *key, struct uses *uses, struct finding_list *out)
 {
 	const struct model_exe *exe = key->exe;
 	struct finding_remedy *remedy;
 	struct finding *finding;
-	uint64_t calls = 0, forks = uses->forks ? uses->forks->children : 0;
+	uint64_t calls = 0, forks = uses->forks ? uses->forks->children : 0, with_tools = 0;
 	bool shell = trivial_is_shell(exe);
 	char number[TEXT_NUMBER_MAX];
 
@@ -259,15 +282,21 @@ static void tell_script(struct rule_run *run, struct rule_key *key, struct uses 
 			add_instead(finding, uses, uses->tools.at[i], exe);
 		add_at_once(finding, uses, uses->tools.at[i], shell);
 	}
-	remedy = uses->execs == 0 ? finding_add_remedy(finding, REMEDY_SOURCE) : NULL;
+	for (size_t i = 0; i < uses->tools.used; i++)
+		with_tools += forks_of(uses, uses->tools.at[i]);
+	remedy = forks > with_tools ? finding_add_remedy(finding, REMEDY_SOURCE) : NULL;
 	if (remedy) {
 		remedy->id = "no-subshell";
 		finding_set(&remedy->text, "set a variable in place of $(...), { } in place of ( )");
-		finding_remedy_saves_all(remedy, finding);
+		saves(remedy, finding, forks - with_tools, 0, uses->execs + forks, uses->execs);
 	}
-	for (size_t i = 0; i < uses->tools.used; i++)
+	for (size_t i = 0; i < uses->tools.used; i++) {
 		calls += uses->tools.at[i]->calls;
+		add_lives(finding, exe, uses->tools.at[i]);
+	}
 	calls += uses->forks ? uses->forks->calls : 0;
+	if (uses->forks)
+		add_lives(finding, exe, uses->forks);
 	finding_add_note(finding, "the children made %s calls", text_count(calls, number));
 }
 
@@ -329,6 +358,7 @@ static void tell_item(struct rule_run *run, struct trivial_use *use, struct find
 	if (is_find && use->tool)
 		remedy->command = with_plus(run, use->key.process_id);
 	saves(remedy, finding, use->children - 1, use->children - 1, use->children, use->children);
+	add_lives(finding, use->key.exe, use);
 	finding_add_note(finding, "the children made %s calls", text_count(use->calls, number));
 done:
 	buf_done(&buf);

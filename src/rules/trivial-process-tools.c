@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * trivial-process: what is known of programs.  A tool is here when a script
- * can do without it, or one process of it can do the work of many; not what
+ * trivial-process: what is known of programs.  A tool can be done without, or
+ * one process of it can do the work of many; or it is right as it is, as what
  * copies to a name of its own each time, waits, or wraps another program.
  */
 #include <string.h>
@@ -70,6 +70,22 @@ static const struct trivial_tool tools[] = {
 	{ "tty", TRIVIAL_ONCE, NULL, NULL },
 	{ "tput", TRIVIAL_ONCE, NULL, NULL },
 	{ "getconf", TRIVIAL_ONCE, NULL, NULL },
+
+	{ "cp", TRIVIAL_OWN, NULL, NULL },
+	{ "mv", TRIVIAL_OWN, NULL, NULL },
+	{ "ln", TRIVIAL_OWN, NULL, NULL },
+	{ "install", TRIVIAL_OWN, NULL, NULL },
+	{ "mktemp", TRIVIAL_OWN, NULL, NULL },
+	{ "sleep", TRIVIAL_OWN, NULL, NULL },
+	{ "sync", TRIVIAL_OWN, NULL, NULL },
+	{ "env", TRIVIAL_OWN, NULL, NULL },
+	{ "nice", TRIVIAL_OWN, NULL, NULL },
+	{ "nohup", TRIVIAL_OWN, NULL, NULL },
+	{ "timeout", TRIVIAL_OWN, NULL, NULL },
+	{ "tee", TRIVIAL_OWN, NULL, NULL },
+	{ "dd", TRIVIAL_OWN, NULL, NULL },
+	{ "cmp", TRIVIAL_OWN, NULL, NULL },
+	{ "diff", TRIVIAL_OWN, NULL, NULL },
 };
 
 static bool is_one_of(const char *name, const char *const *names)

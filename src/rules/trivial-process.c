@@ -119,6 +119,8 @@ static bool what_of(const struct model_process *process, const struct model_proc
 	if (!process->execed)
 		return trivial_is_shell(starter->exe) && process->exe == starter->exe;
 	ret->tool = trivial_tool(process);
+	if (ret->tool && ret->tool->at_once == TRIVIAL_OWN)
+		ret->tool = NULL;
 	ret->option = trivial_one_each(starter);
 	ret->what = ret->option ? TRIVIAL_ITEM : TRIVIAL_TOOL;
 	return ret->option || (ret->tool && !trivial_by_order(starter->exe));
@@ -164,6 +166,7 @@ static void judge(struct rule_run *run, struct model_process *process)
 	use->life_ns += life_of(run, process);
 	use->calls += process->calls;
 	use->copies += child->copied;
+	use->nested += process->ppid != starter->pid;
 	rule_tally_merge(&use->key.tally, &child->key.tally);
 	rule_keys_value(&state->uses, &use->key, use->children);
 	child->judged = true;

@@ -11,7 +11,13 @@
 enum { TRIVIAL_LIMIT_TOOLS, TRIVIAL_LIMIT_FORKS, TRIVIAL_LIMIT_ITEMS, TRIVIAL_LIMIT_LIFE, TRIVIAL_LIMIT_CALLS };
 
 /* What one process does for many as well as for one. */
-enum trivial_at_once { TRIVIAL_SINGLE, TRIVIAL_LINES, TRIVIAL_NAMES, TRIVIAL_ONCE };
+enum trivial_at_once {
+	TRIVIAL_SINGLE,
+	TRIVIAL_LINES,
+	TRIVIAL_NAMES,
+	TRIVIAL_ONCE,
+	TRIVIAL_OWN, /* small, but a process of its own is right */
+};
 
 /* A program that does little, and what a script can do in its place. */
 struct trivial_tool {
@@ -34,6 +40,7 @@ struct trivial_use {
 	const struct model_exe *exe; /* of the children */
 	const char *option; /* of an item: what makes it one process each */
 	uint64_t children, life_ns, calls;
+	uint64_t nested; /* of the children: started by a subshell */
 	uint64_t copies; /* of the children: with a memory of their own from the fork on */
 	bool told;
 };

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "rules/claims.h"
 #include "verdict/analysis.h"
+#include "verdict/programs.h"
 #include "verdict/region.h"
 #include "verdict/site-table.h"
 #include "verdict/time.h"
@@ -33,6 +34,7 @@ struct analysis {
 	struct region_book regions;
 	struct analysis_shown *shown; /* NULL without a filter */
 	struct process_book processes;
+	struct program_book programs;
 	uint64_t items;
 	VEC(const char *) env; /* NULL-ended */
 	VEC(struct rule_run) runs;

@@ -136,6 +136,7 @@ int analysis_new(const struct analysis_spec *spec, struct analysis **ret, struct
 	untraced_init(&analysis->untraced);
 	region_init(&analysis->regions);
 	process_init(&analysis->processes);
+	programs_init(&analysis->programs);
 	analysis->items = MODEL_ITEMS;
 	analysis->result.prices = prices;
 	analysis->packages = spec->packages;
@@ -187,6 +188,7 @@ void analysis_free(struct analysis *analysis)
 	site_table_done(&analysis->sites);
 	free(analysis->result.site_calls);
 	free(analysis->result.sites);
+	programs_done(&analysis->programs);
 	analysis_shown_free(analysis->shown);
 	free(analysis->result.regions);
 	model_free(analysis->result.model);
@@ -276,6 +278,9 @@ int analysis_feed(struct analysis *analysis, const struct event_head *head)
 	}
 	if (head->type != EVENT_CALL) {
 		untraced_feed(&analysis->untraced, head, CALL_unknown, 0);
+		if (view.ended || (head->type == EVENT_EXIT && view.process))
+			programs_add_work(&analysis->programs, view.ended ? view.ended : view.process, view.ended,
+					  analysis->untraced.ended_ns, analysis->untraced.ended_stops);
 		return r;
 	}
 	untraced_feed(&analysis->untraced, head, view.call ? view.id : event_call_id(call),

@@ -78,6 +78,7 @@ static struct verdict_call *list_calls(const struct tally *tally, const struct t
 		call->ns = amounts[i].ns;
 		call->low_ns = amounts[i].low_ns;
 		call->high_ns = amounts[i].high_ns;
+		call->usual_ns = amounts[i].usual_ns;
 		call->source = amounts[i].source;
 		if (call->row.nr == TALLY_OTHER_NR)
 			(void)strcpy(call->name, "others");
@@ -124,6 +125,7 @@ static void scale_calls(const struct tally *tally, struct time_amount *amounts, 
 
 		amounts[row].ns *= by;
 		amounts[row].low_ns *= by;
+		amounts[row].usual_ns *= by;
 	}
 }
 
@@ -314,6 +316,9 @@ static int judge_time(struct analysis *analysis)
 		time.root_calls_ns *= (firm_ns + (time.calls_ns - firm_ns) * result->price_fit) / time.calls_ns;
 	time.calls_ns = firm_ns + (time.calls_ns - firm_ns) * result->price_fit;
 	scale_calls(&analysis->tally, amounts, rows, result->price_fit, result->firm_fit);
+	if ((untraced.clocked || result->in_kernel) && !result->facts.scope)
+		result->programs = &analysis->programs;
+	result->dearer_ns = untraced.dearer_ns;
 	result->stop_ns = time.stop_ns;
 	result->stop_guessed = time.stop_guessed;
 	result->calls_ns = time.calls_ns;

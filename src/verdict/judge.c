@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verdict/judge.h"
 #include "verdict/cause.h"
+#include "verdict/programs.h"
 #include "verdict/settings.h"
 #include "verdict/time.h"
 
@@ -10,6 +11,7 @@
 
 #define NEARLY_ALL 0.95
 #define CLEARLY 1.5
+#define LIFE_SPREAD 0.3 /* of the mean of all runs of a program */
 
 static double average(uint64_t sum, uint64_t count)
 {
@@ -29,6 +31,7 @@ struct sort {
 	double components; /* each */
 	uint64_t pages; /* at most, of all */
 	uint64_t count; /* of the finding */
+	double life_ns; /* of what each of the finding's forks makes; below 0: not known, or none */
 };
 
 /* What one call of a sort took in this run, where that is clearly more than its
@@ -78,12 +81,62 @@ static struct price call_price_only(struct analysis_result *result, const struct
 	return price;
 }
 
+/* What other findings tell of one run of a program. */
+static double told_ns(const struct analysis_result *result, const struct finding_child *child)
+{
+	double ns = 0;
+
+	for (size_t i = 0; child->life == FINDING_LIFE_RUN && i < result->finding_count; i++) {
+		const struct finding *finding = result->findings[i].finding;
+
+		if (finding && finding->part_of == child->exe && child->exe->execs > 0)
+			ns += result->findings[i].cost_ns / (double)child->exe->execs;
+	}
+	return ns;
+}
+
+/* Of the children that a finding is about, for each of its forks. */
+static double lives_ns(const struct analysis_result *result, const struct finding *finding)
+{
+	double ns = 0, forks = 0;
+
+	if (!result->programs || finding->children.used == 0)
+		return -1;
+	for (size_t i = 0; i < finding->children.used; i++) {
+		const struct finding_child *child = &finding->children.at[i];
+		double each = child->exe
+				      ? programs_life_ns(result->programs, child->exe, child->life, result->dearer_ns)
+				      : -1;
+
+		if (each < 0)
+			return -1;
+		each -= told_ns(result, child);
+		ns += each > 0 ? each * (double)child->count : 0;
+	}
+	for (size_t i = 0; i < finding->costs.used; i++)
+		if (sys_call(finding->costs.at[i].call)->classes & SYS_FAMILY_fork && finding->costs.at[i].err == 0)
+			forks += (double)finding->costs.at[i].count;
+	return forks > 0 ? ns / forks : -1;
+}
+
 /* An exec that was not needed takes with it what comes of it, which is more than
- * the call; the table of calls has that in time between calls. */
+ * the call; the table of calls has that in time between calls.  Where the lives of
+ * the children are known, they are in the forks, and all else is in them. */
 static struct price call_price(struct analysis_result *result, const struct sort *sort)
 {
+	bool makes = sort->err == 0 && (sys_call(sort->call)->classes & SYS_FAMILY_fork) != 0;
 	struct price price, start;
 
+	if (sort->life_ns >= 0) {
+		price = makes ? call_price_only(result, sort) : (struct price){ .source = PRICE_MEASURED };
+		if (makes) {
+			price.ns += sort->life_ns;
+			price.low_ns += sort->life_ns * (1 - LIFE_SPREAD);
+			price.high_ns += sort->life_ns * (1 + LIFE_SPREAD);
+			price.source = sort->life_ns * 2 > price.ns ? PRICE_MEASURED : price.source;
+		}
+		return price;
+	}
 	if (sort->err || (sort->call != CALL_execve && sort->call != CALL_execveat))
 		return call_price_only(result, sort);
 	start = price_of_start(result->prices);
@@ -106,7 +159,7 @@ static uint64_t found(const struct finding *finding, enum sys_call_id call, int 
 static int price_costs(struct analysis_result *result, struct verdict_finding *verdict)
 {
 	const struct finding *finding = verdict->finding;
-	double measured_ns = 0;
+	double measured_ns = 0, life_ns = lives_ns(result, finding);
 
 	verdict->costs = calloc(finding->costs.used ? finding->costs.used : 1, sizeof *verdict->costs);
 	if (!verdict->costs)
@@ -114,10 +167,11 @@ static int price_costs(struct analysis_result *result, struct verdict_finding *v
 	for (size_t i = 0; i < finding->costs.used; i++) {
 		const struct finding_cost *cost = &finding->costs.at[i];
 		struct verdict_cost *amount = &verdict->costs[i];
-		const struct sort sort = { cost->call, cost->err, average(cost->components, cost->count),
-					   cost->pages_high, cost->count };
+		const struct sort sort = { cost->call,	     cost->err,	  average(cost->components, cost->count),
+					   cost->pages_high, cost->count, life_ns };
 		struct price price = call_price(result, &sort);
-		struct price page = page_price(result, cost->pages_high);
+		/* Those of a child are in its life. */
+		struct price page = page_price(result, life_ns >= 0 ? 0 : cost->pages_high);
 		double count = (double)cost->count, low = (double)cost->pages_low, high = (double)cost->pages_high;
 
 		*amount = (struct verdict_cost){ .ns = count * price.ns + low * page.ns,
@@ -141,16 +195,19 @@ static int price_costs(struct analysis_result *result, struct verdict_finding *v
 static void price_remedy(struct analysis_result *result, const struct verdict_finding *verdict,
 			 struct verdict_remedy *ret)
 {
-	double measured_ns = 0, all_ns = 0;
+	double measured_ns = 0, all_ns = 0, life_ns = lives_ns(result, verdict->finding);
 
 	for (size_t i = 0; i < ret->remedy->deltas.used; i++) {
 		const struct finding_delta *delta = &ret->remedy->deltas.at[i];
 		double fewer = -(double)delta->count, calls = fewer < 0 ? -fewer : fewer;
-		const struct sort sort = { delta->call, delta->err, calls > 0 ? (double)delta->components / calls : 0,
+		const struct sort sort = { delta->call,
+					   delta->err,
+					   calls > 0 ? (double)delta->components / calls : 0,
 					   delta->pages_high,
-					   found(verdict->finding, delta->call, delta->err, delta->count) };
+					   found(verdict->finding, delta->call, delta->err, delta->count),
+					   life_ns };
 		struct price price = call_price(result, &sort);
-		struct price page = page_price(result, delta->pages_high);
+		struct price page = page_price(result, life_ns >= 0 ? 0 : delta->pages_high);
 		double low = (double)delta->pages_low, high = (double)delta->pages_high;
 
 		if (price.source == PRICE_MEASURED)
@@ -286,23 +343,38 @@ void judge_sum(struct analysis_result *result)
 		result->waste_calls = result->calls;
 }
 
-int judge_findings(struct analysis_result *result, const struct finding_list *list)
+/* With children, or without: those come after what is told of parts of their lives. */
+static int price_those(struct analysis_result *result, bool with_children)
 {
 	int r = 0;
+
+	for (size_t i = 0; i < result->finding_count && r == 0; i++) {
+		struct verdict_finding *verdict = &result->findings[i];
+
+		if ((verdict->finding->children.used > 0) != with_children)
+			continue;
+		r = price_costs(result, verdict);
+		if (r == 0)
+			r = price_remedies(result, verdict);
+	}
+	return r;
+}
+
+int judge_findings(struct analysis_result *result, const struct finding_list *list)
+{
+	int r;
 
 	result->findings = calloc(list->items.used ? list->items.used : 1, sizeof *result->findings);
 	if (!result->findings)
 		return -ENOMEM;
 	result->finding_count = list->items.used;
-	for (size_t i = 0; i < result->finding_count && r == 0; i++) {
-		struct verdict_finding *verdict = &result->findings[i];
-
-		verdict->finding = &list->items.at[i];
-		(void)fingerprint(verdict->finding, verdict->fingerprint);
-		r = price_costs(result, verdict);
-		if (r == 0)
-			r = price_remedies(result, verdict);
+	for (size_t i = 0; i < result->finding_count; i++) {
+		result->findings[i].finding = &list->items.at[i];
+		(void)fingerprint(result->findings[i].finding, result->findings[i].fingerprint);
 	}
+	r = price_those(result, false);
+	if (r == 0)
+		r = price_those(result, true);
 	if (r < 0) {
 		judge_done(result);
 		return r;

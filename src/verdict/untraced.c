@@ -157,6 +157,7 @@ static void clock_feed(struct untraced *book, struct untraced_task *task, const 
 		task->at = task->base;
 		task->at.stops = stopped_ns;
 		task->at.ns += work_ns;
+		task->own_ns += work_ns;
 		book->work_ns += work_ns;
 		if (clock->at == EVENT_CLOCK_RETURN) {
 			judge_stretch(book, task, &now);
@@ -198,8 +199,10 @@ static void guess(struct untraced *book, struct untraced_task *task, const struc
 		ns += took_ns > 0 ? took_ns : 0;
 	(void)id;
 	task->at.ns += ns;
-	if (!task->clocked)
+	if (!task->clocked) {
 		task->spent_ns += ns;
+		task->own_ns += ns;
+	}
 }
 
 /* Where the clock stands of whoever gave a sign of life last while this task
@@ -260,6 +263,7 @@ static void call_feed(struct untraced *book, struct untraced_task *task, const s
 	double sleep_ns, before_ns;
 
 	task->at.stops++;
+	task->own_stops++;
 	book->work_stops++;
 	task->entered = false;
 	if (call->head.flags & FLAGS_WITHOUT_TIME) {
@@ -300,6 +304,14 @@ static void call_feed(struct untraced *book, struct untraced_task *task, const s
 	alive(book, task, end_ns > task->end_ns ? end_ns : task->end_ns);
 }
 
+/* Its program is over. */
+static void program_ends(struct untraced *book, struct untraced_task *task)
+{
+	book->ended_ns = task->own_ns;
+	book->ended_stops = task->own_stops;
+	task->own_ns = task->own_stops = 0;
+}
+
 static void exit_feed(struct untraced *book, struct untraced_task *task, const struct event_exit *end)
 {
 	double teardown_ns = 0;
@@ -313,8 +325,10 @@ static void exit_feed(struct untraced *book, struct untraced_task *task, const s
 		if (end->run_ns > task->last.run_ns)
 			untraced_mean_add(&book->teardown, teardown_ns, 0);
 		task->at.ns += teardown_ns;
+		task->own_ns += teardown_ns;
 		book->work_ns += teardown_ns;
 	}
+	program_ends(book, task);
 	if (task->clocked) {
 		book->clocks++;
 	} else {
@@ -360,9 +374,12 @@ static void fork_feed(struct untraced *book, const struct event_fork *fork)
 /* A thread that calls execve takes the leader's place. */
 static void exec_feed(struct untraced *book, const struct event_exec *exec)
 {
-	struct untraced_task *former = task_get(book, exec->former_tid), moved, *task;
+	struct untraced_task *former = task_get(book, exec->former_tid ? exec->former_tid : exec->head.tid), moved,
+			     *task;
 
-	if (!former || exec->former_tid == exec->head.tid)
+	if (former)
+		program_ends(book, former);
+	if (!former || !exec->former_tid || exec->former_tid == exec->head.tid)
 		return;
 	moved = *former;
 	(void)map_remove(&book->tasks, exec->former_tid);
@@ -381,6 +398,7 @@ void untraced_feed(struct untraced *book, const struct event_head *head, enum sy
 	struct untraced_task *task;
 
 	book->call.known = false;
+	book->ended_ns = book->ended_stops = 0;
 	switch ((int)head->type) {
 	case EVENT_FORK:
 		fork_feed(book, (const struct event_fork *)(const void *)head);
@@ -425,7 +443,8 @@ void untraced_judge(const struct untraced *book, struct price_book *prices, stru
 	size_t iter = 0;
 
 	*ret = (struct untraced_result){ .clocked = book->clocks > 0 && book->unclocked == 0,
-					 .work_ns = book->work_ns };
+					 .work_ns = book->work_ns,
+					 .dearer_ns = dearer };
 	while ((task = map_next(&book->tasks, &iter, NULL))) {
 		if (!task->clocked) {
 			ret->clocked = false;

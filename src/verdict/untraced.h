@@ -48,6 +48,7 @@ struct untraced_account {
 struct untraced_task {
 	struct untraced_point at, base; /* now; at the last clock */
 	double spent_ns; /* work without a clock */
+	double own_ns, own_stops; /* work, and calls in it, of its present program */
 	struct untraced_account last, enter; /* of the last clock; of the present call's enter */
 	uint64_t end_ns; /* real time of its last sign of life */
 	uint64_t enter_ns; /* of the present call, from its clock */
@@ -87,6 +88,7 @@ struct untraced {
 	uint32_t far_off; /* samples in a row that did not fit */
 	uint64_t sampled[PROBE_COUNT]; /* which calls the samples are of */
 	double work_ns, work_stops; /* all tasks: CPU time and the calls in it */
+	double ended_ns, ended_stops; /* of the program that the last record ended: exec or exit */
 	double io_ns; /* slow calls that wait for nobody: disk, remote files */
 	uint64_t clocks, unclocked; /* tasks that ended with and without one */
 	uint64_t dropped; /* tasks beyond the limit */
@@ -101,6 +103,7 @@ struct untraced_result {
 	double wait_ns; /* of it: nothing of the tree ran */
 	double work_ns; /* CPU time of all tasks without us; valid when clocked */
 	bool clocked; /* from the kernel's account */
+	double dearer_ns; /* of each call, to be added to work that was counted as it came */
 	double ns_spread, work_spread; /* what either may be off by, since a stop's cost is not exact */
 };
 

@@ -90,6 +90,8 @@ THINGS = {
     "n5k": lambda path: write(path, "".join(f"{i}\n" for i in range(1, 5001))),
     "big.bin": make_random,
     "gone": lambda path: shutil.copytree(os.path.join(os.path.dirname(path), "d1k"), path),
+    "many.mk": lambda path: write(path, "T = " + " ".join(f"t{i}" for i in range(40)) +
+                                  "\nMAKEFLAGS += -r\n.PHONY: all $(T)\nall: $(T)\n$(T):\n\t@git version\n"),
     "few.mk": lambda path: write(path, "all: a b c\na:\n\t@true\nb:\n\t@true; true\nc: a\n\t@:\n"),
     "true200.mk": lambda path: write(path, "all: " + " ".join(f"t{i}" for i in range(200)) + "\n" +
                                      "".join(f"t{i}:\n\t@/usr/bin/true {i}\n" for i in range(200))),

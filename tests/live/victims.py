@@ -38,7 +38,9 @@ def check_expect(report, rest, bad):
         bad.append(f"{want['rule']} does not say {want['with']}")
     if "without" in want and want["without"] in finding:
         bad.append(f"{want['rule']} says {want['without']}")
-    if wasted != int(want["calls"]):
+    if "least" in want and wasted < int(want["least"]):
+        bad.append(f"{want['rule']} has {wasted} calls, not {want['least']} or more")
+    if wasted != int(want.get("calls", wasted)):
         bad.append(f"{want['rule']} has {wasted} calls, not {want['calls']}")
 
 

@@ -10,7 +10,8 @@
  *     count @FAMILY=N                                     of all calls of a family
  *     skip WHY                                            nothing could be tried
  *
- * `calls` is what the finding calls wasted.  Temporary files are made where
+ * `calls` is what the finding calls wasted; `least=N` in its place where libraries
+ * have a part in it.  Temporary files are made where
  * TMPDIR says, and removed.
  */
 #ifndef SYSCULL_TESTS_VICTIM_H
