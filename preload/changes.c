@@ -31,7 +31,8 @@
 #include "preload.h"
 #include "xattr.h"
 
-unsigned preload_changes, preload_watched;
+unsigned preload_changes, preload_watched, preload_moves;
+__thread struct preload_place preload_place;
 __thread bool preload_apart;
 bool preload_unsure;
 
@@ -48,22 +49,28 @@ static void all_changed(void)
 	preload_unsupported_forget();
 }
 
+static unsigned moved(void)
+{
+	if (!__atomic_load_n(&preload_watched, __ATOMIC_RELAXED))
+		return 0;
+	return __atomic_add_fetch(&preload_moves, 1, __ATOMIC_ACQ_REL);
+}
+
 #define CHANGE(how, type, name, parameters, arguments) \
 	SLOT(name); \
 	EXPORT type name parameters \
 	{ \
 		type result; \
 \
-		how(); \
+		(void)how(); \
 		result = NEXT(name) arguments; \
-		how(); \
+		(void)how(); \
 		return result; \
 	}
 #define CHANGES(type, name, parameters, arguments) CHANGE(names_changed, type, name, parameters, arguments)
 #define CHANGES_ALL(type, name, parameters, arguments) CHANGE(all_changed, type, name, parameters, arguments)
 
-CHANGES(int, chdir, (const char *path), (path))
-CHANGES(int, fchdir, (int fd), (fd))
+CHANGE(moved, int, chdir, (const char *path), (path))
 CHANGES(int, rename, (const char *from, const char *to), (from, to))
 CHANGES(int, renameat, (int from_fd, const char *from, int to_fd, const char *to), (from_fd, from, to_fd, to))
 CHANGES(int, renameat2, (int from_fd, const char *from, int to_fd, const char *to, unsigned int flags),
@@ -147,6 +154,23 @@ CHANGES_ALL(int, setgroups, (size_t count, const gid_t *groups), (count, groups)
 CHANGES_ALL(int, initgroups, (const char *user, gid_t group), (user, group))
 /* What another process did until then has happened for us. */
 CHANGES_ALL(int, system, (const char *command), (command))
+
+SLOT(fchdir);
+EXPORT int fchdir(int fd)
+{
+	unsigned changes = preload_changes_now(), before = moved(), after;
+	int result = NEXT(fchdir)(fd);
+
+	after = moved();
+	preload_place.known = false;
+	preload_place.fd = fd;
+	preload_place.changes = changes;
+	preload_place.moves = after;
+	/* A handler that comes in between leaves something whole. */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	preload_place.known = result == 0 && before > 0 && after == before + 1;
+	return result;
+}
 
 SLOT(unshare);
 EXPORT int unshare(int flags)

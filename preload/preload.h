@@ -67,6 +67,16 @@ void preload_unsupported_forget(void);
  * number stays, and not long.  Nothing is counted before somebody watches.
  */
 extern unsigned preload_changes, preload_watched;
+/* The same for the working directory alone. */
+extern unsigned preload_moves;
+/* The descriptor whose directory is the working one, as this thread made it, if
+ * neither number has changed since. */
+struct preload_place {
+	bool known;
+	int fd;
+	unsigned changes, moves;
+};
+extern __thread struct preload_place preload_place __attribute__((tls_model("initial-exec")));
 /* This thread's memory is a vfork child's too: nothing is believed until it has waited for it. */
 extern __thread bool preload_apart __attribute__((tls_model("initial-exec")));
 /* Directories change between calls that we see: nothing is believed any more. */
@@ -75,6 +85,11 @@ extern bool preload_unsure;
 static inline unsigned preload_changes_now(void)
 {
 	return __atomic_load_n(&preload_changes, __ATOMIC_ACQUIRE);
+}
+
+static inline unsigned preload_moves_now(void)
+{
+	return __atomic_load_n(&preload_moves, __ATOMIC_ACQUIRE);
 }
 
 static inline void preload_changed(void)

@@ -58,12 +58,13 @@ static bool about_the_path(int code)
 static bool as_statx(int fd, const char *path, struct stat *st, int flags, int *ret_result)
 {
 	struct statx stx;
-	unsigned changes;
+	unsigned changes, moves;
 	int saved = errno;
 
 	if (!preload_xattr_looks() || (flags & ~FLAGS) || !path || !*path || !st)
 		return false;
 	changes = preload_changes_now();
+	moves = preload_moves_now();
 	*ret_result = -1;
 	/* A stat never mounts. */
 	if (NEXT(syscall)(SYS_statx, fd, path, flags | AT_NO_AUTOMOUNT, STATX_BASIC_STATS | STATX_MNT_ID, &stx) != 0) {
@@ -77,7 +78,7 @@ static bool as_statx(int fd, const char *path, struct stat *st, int flags, int *
 		return false;
 	__atomic_store_n(&works, true, __ATOMIC_RELAXED);
 	fill(st, &stx);
-	preload_xattr_told(fd, path, !(flags & AT_SYMLINK_NOFOLLOW), &stx, changes);
+	preload_xattr_told(fd, path, !(flags & AT_SYMLINK_NOFOLLOW), &stx, changes, moves);
 	*ret_result = 0;
 	return true;
 }

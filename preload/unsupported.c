@@ -157,7 +157,7 @@ SLOT(statx);
 EXPORT int statx(int fd, const char *path, int flags, unsigned int mask, struct statx *stx)
 {
 	bool on = preload_has(PART_UNSUPPORTED);
-	unsigned changes = preload_changes_now();
+	unsigned changes = preload_changes_now(), moves = preload_moves_now();
 	bool looks = preload_xattr_looks() && ALONE(statx);
 	int result;
 
@@ -168,7 +168,7 @@ EXPORT int statx(int fd, const char *path, int flags, unsigned int mask, struct 
 	/* The kernel may always tell more than it was asked for. */
 	result = NEXT(statx)(fd, path, flags, looks ? mask | STATX_MNT_ID : mask, stx);
 	if (result == 0 && path && *path && looks && !(flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
-		preload_xattr_told(fd, path, !(flags & AT_SYMLINK_NOFOLLOW), stx, changes);
+		preload_xattr_told(fd, path, !(flags & AT_SYMLINK_NOFOLLOW), stx, changes, moves);
 	if (result == 0 && path && !*path && (flags & AT_EMPTY_PATH))
 		told(fd, makedev(stx->stx_dev_major, stx->stx_dev_minor), changes);
 	if (result != 0 && on && errno == ENOSYS)

@@ -48,7 +48,7 @@ static __thread struct group {
 	bool begun; /* file says of which */
 	bool known; /* and holds mount and type */
 	bool looked; /* by a call of our own */
-	unsigned changes; /* preload_changes when it was told */
+	unsigned changes, moves; /* preload_changes and preload_moves when it was told */
 	uint64_t told_ms;
 	char kept[PATH_KEPT];
 } group;
@@ -143,10 +143,26 @@ static void was_refused(const char *path)
 	__atomic_store_n(&looking, PATIENCE, __ATOMIC_RELAXED);
 }
 
+static bool is_relative(int dirfd, const char *path)
+{
+	return dirfd == AT_FDCWD && path && *path != '/';
+}
+
+/* The working directory is that one. */
+static bool is_here(int dirfd)
+{
+	return preload_place.known && preload_place.fd == dirfd && preload_believes(preload_place.changes) &&
+	       preload_place.moves == preload_moves_now();
+}
+
 static bool same(int dirfd, const char *path, bool follow)
 {
-	if (!group.begun || group.file.dirfd != dirfd || !preload_believes(group.changes) ||
-	    now_ms() - group.told_ms > TOLD_MS)
+	if (!group.begun || !preload_believes(group.changes) || now_ms() - group.told_ms > TOLD_MS)
+		return false;
+	if (group.file.dirfd != dirfd &&
+	    !(is_relative(dirfd, path) && group.file.dirfd >= 0 && group.file.path && is_here(group.file.dirfd)))
+		return false;
+	if (is_relative(group.file.dirfd, group.file.path) && group.moves != preload_moves_now())
 		return false;
 	if (!path || !group.file.path)
 		return path == group.file.path;
@@ -160,7 +176,7 @@ static bool same(int dirfd, const char *path, bool follow)
 
 /* Makes it the file that is asked of; path NULL: dirfd itself.  False: its
  * path is too long to keep. */
-static bool begin(int dirfd, const char *path, bool follow, unsigned changes)
+static bool begin(int dirfd, const char *path, bool follow, unsigned changes, unsigned moves)
 {
 	size_t bytes = path ? strnlen(path, PATH_KEPT) : 0;
 
@@ -174,12 +190,14 @@ static bool begin(int dirfd, const char *path, bool follow, unsigned changes)
 	}
 	group.file.flags = follow ? SYSCULL_XATTR_FOLLOW : 0;
 	group.changes = changes;
+	group.moves = moves;
 	group.told_ms = now_ms();
 	group.begun = true;
 	return true;
 }
 
-void preload_xattr_told(int dirfd, const char *path, bool follow, const struct statx *stx, unsigned changes)
+void preload_xattr_told(int dirfd, const char *path, bool follow, const struct statx *stx, unsigned changes,
+			unsigned moves)
 {
 	const char *name = path;
 
@@ -188,7 +206,7 @@ void preload_xattr_told(int dirfd, const char *path, bool follow, const struct s
 	busy = true;
 	if (dirfd == AT_FDCWD || *path == '/')
 		name = below(path, &dirfd);
-	if (begin(dirfd, name, follow, changes)) {
+	if (begin(dirfd, name, follow, changes, moves)) {
 		syscull_xattr_file_statx(&group.file, stx);
 		group.known = (group.file.have & SYSCULL_XATTR_HAVE_STAT) != 0;
 	}
@@ -255,7 +273,8 @@ static bool answer(int dirfd, const char *path, const char *name, void *value, s
 		goto out;
 	/* A descriptor has to have been asked by the kernel before: those of
 	 * O_PATH are refused. */
-	if (!same(dirfd, path, follow) && (!path || !begin(dirfd, path, follow, preload_changes_now())))
+	if (!same(dirfd, path, follow) &&
+	    (!path || !begin(dirfd, path, follow, preload_changes_now(), preload_moves_now())))
 		goto out;
 	if (!group.known && __atomic_load_n(&credit, __ATOMIC_RELAXED) > 0)
 		look();
@@ -311,7 +330,7 @@ EXPORT ssize_t fgetxattr(int fd, const char *name, void *value, size_t size)
 	if (preload_xattr_looks() && !busy) {
 		busy = true;
 		if (!same(fd, NULL, true))
-			(void)begin(fd, NULL, true, changes);
+			(void)begin(fd, NULL, true, changes, 0);
 		busy = false;
 	}
 	if (result < 0 && errno == EOPNOTSUPP)

@@ -8,8 +8,9 @@ struct statx;
 
 /* Does it pay to know the mounts of files? */
 bool preload_xattr_looks(void);
-/* A statx of this path has just told; `changes` is preload_changes_now() from before it. */
-void preload_xattr_told(int dirfd, const char *path, bool follow, const struct statx *stx, unsigned changes);
+/* A statx of this path has just told; `changes` and `moves` are from before it. */
+void preload_xattr_told(int dirfd, const char *path, bool follow, const struct statx *stx, unsigned changes,
+			unsigned moves);
 /* Mounts or this process may answer otherwise from now on. */
 void preload_xattr_forget(void);
 

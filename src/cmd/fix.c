@@ -19,6 +19,7 @@
 #include "cmd/host.h"
 #include "cmd/output.h"
 #include "cmd/prove.h"
+#include "cmd/reach.h"
 #include "cmd/remedies.h"
 #include "engine/engine.h"
 #include "report/prove.h"
@@ -52,6 +53,7 @@ struct fix_settings {
 	const struct prove_reporter *reporter;
 	const char *output;
 	enum tty_color color;
+	struct buf why; /* these; empty when they were named */
 	bool list, prove, quiet, yes, help;
 };
 
@@ -158,10 +160,26 @@ static int status_of(const struct error *err)
 	return err->code == ENOENT || err->code == ENOTDIR ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
+/* Which remedies, why, and what they do not reach. */
+static void tell(struct fix_settings *s, const struct remedies_ready *ready)
+{
+	const char *obstacle = ready->preload ? reach_obstacle(s->plan.program) : NULL;
+	struct buf text = BUF_INIT;
+
+	remedies_print_all(&s->remedies, &text);
+	log_line("with %s%s%s%s", buf_text(&text), s->why.bytes ? " (" : "", buf_text(&s->why),
+		 s->why.bytes ? ")" : "");
+	buf_clear(&text);
+	(void)text_escape(&text, s->plan.argv[0], strlen(s->plan.argv[0]), 0, true);
+	if (obstacle)
+		log_line("%s is %s: it is not reached by a preloaded library, programs that it starts may be",
+			 buf_text(&text), obstacle);
+	buf_done(&text);
+}
+
 static int become(struct fix_settings *s, struct error *err)
 {
 	struct remedies_ready ready;
-	struct buf text = BUF_INIT;
 	int r;
 
 	r = remedies_prepare(&s->remedies, &ready, err);
@@ -169,11 +187,8 @@ static int become(struct fix_settings *s, struct error *err)
 		r = remedies_environment(&s->remedies, &ready, err);
 	if (r < 0)
 		return EXIT_OURS;
-	if (!s->quiet) {
-		remedies_print_all(&s->remedies, &text);
-		log_line("with %s", buf_text(&text));
-	}
-	buf_done(&text);
+	if (!s->quiet)
+		tell(s, &ready);
 	r = remedies_child(&ready);
 	if (r < 0) {
 		(void)error_errno(err, -r, "the remedies could not be applied");
@@ -209,8 +224,14 @@ static int prove(struct fix_settings *s, struct error *err)
 	struct analysis_host host = host_of_this();
 	struct prove *prove = NULL;
 	struct tty tty;
-	int r = 0;
+	struct remedies_ready ready;
+	int r = remedies_prepare(&s->remedies, &ready, err);
 
+	if (r < 0)
+		return EXIT_OURS;
+	if (!s->quiet)
+		tell(s, &ready);
+	remedies_ready_done(&ready);
 	if (!ask(s))
 		return EXIT_OURS;
 	if (s->output)
@@ -243,10 +264,7 @@ static int run(struct fix_settings *s, struct error *err)
 		return status_of(err);
 	s->plan.program = program;
 	s->plan.remedies = &s->remedies;
-	if (s->remedies.count == 0)
-		remedies_add_always(&s->remedies);
-	if (s->remedies.count == 0) {
-		(void)error_set(err, EINVAL, "no remedy is named and none is used by itself; syscull fix --list");
+	if (s->remedies.count == 0 && remedies_choose(&s->remedies, s->plan.argv, &s->why, err) < 0) {
 		free(program);
 		return EXIT_OURS;
 	}
@@ -257,7 +275,7 @@ static int run(struct fix_settings *s, struct error *err)
 
 static int fix_main(const struct command *command, int argc, char **argv)
 {
-	struct fix_settings s = { .plan = { .runs = RUNS }, .reporter = &prove_reporter_list[0] };
+	struct fix_settings s = { .plan = { .runs = RUNS }, .why = BUF_INIT, .reporter = &prove_reporter_list[0] };
 	struct error err = { 0 };
 	int first, status;
 
@@ -279,6 +297,7 @@ static int fix_main(const struct command *command, int argc, char **argv)
 	if (err.code != 0)
 		log_error(&err);
 	remedies_done(&s.remedies);
+	buf_done(&s.why);
 	return status;
 }
 

@@ -311,14 +311,6 @@ static int count_calls(struct prove *prove, struct error *err)
 	return 0;
 }
 
-static bool serves(const struct remedy *remedy, const char *rule)
-{
-	const char *at = strstr(remedy->rules, rule);
-	size_t bytes = strlen(rule);
-
-	return at && (at == remedy->rules || at[-1] == ' ') && (at[bytes] == '\0' || at[bytes] == ' ');
-}
-
 /* What a report of the run without remedies says that this one saves: of each
  * finding that it serves the saving of a remedy of its kind, else the best. */
 static double estimate(const struct analysis_result *result, const struct remedy *remedy)
@@ -335,7 +327,7 @@ static double estimate(const struct analysis_result *result, const struct remedy
 		const struct verdict_finding *finding = &result->findings[i];
 		double best = 0, own = -1;
 
-		if (!serves(remedy, finding->finding->rule->id))
+		if (!remedy_serves(remedy, finding->finding->rule->id))
 			continue;
 		found = true;
 		for (size_t k = 0; k < finding->remedy_count; k++) {

@@ -218,6 +218,14 @@ void remedies_add_always(struct remedies *remedies)
 	}
 }
 
+bool remedy_serves(const struct remedy *remedy, const char *rule)
+{
+	const char *at = strstr(remedy->rules, rule);
+	size_t bytes = strlen(rule);
+
+	return at && (at == remedy->rules || at[-1] == ' ') && (at[bytes] == '\0' || at[bytes] == ' ');
+}
+
 bool remedies_has(const struct remedies *remedies, const struct remedy *remedy)
 {
 	for (unsigned i = 0; i < remedies->count; i++) {

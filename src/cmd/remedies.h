@@ -53,6 +53,14 @@ struct remedies {
 int remedies_add(struct remedies *remedies, const char *list, struct error *err);
 /* Those that are safe and need no finding. */
 void remedies_add_always(struct remedies *remedies);
+/* Is it for what this rule finds? */
+bool remedy_serves(const struct remedy *remedy, const char *rule);
+/*
+ * Where nobody named one: of those that are safe what the kept run of the same
+ * command asks for, else those that need no finding; appends why.
+ * remedies-choose.c.
+ */
+int remedies_choose(struct remedies *remedies, char *const *argv, struct buf *ret_why, struct error *err);
 bool remedies_has(const struct remedies *remedies, const struct remedy *remedy);
 void remedies_done(struct remedies *remedies);
 /* Only the one at `index`. */

@@ -272,6 +272,27 @@ static void add_limit(const struct program *program, struct finding *finding)
 	}
 }
 
+/* Who asks for the limit is told the highest open number + 1, which takes a
+ * look at /proc: openat, fstatfs, fstat, newfstatat, getdents64 twice, close. */
+static void add_preload(struct rule_run *run, const struct program *program, struct finding *finding)
+{
+	static const enum sys_call_id look[] = { CALL_openat,	  CALL_fstatfs,	   CALL_fstat, CALL_newfstatat,
+						 CALL_getdents64, CALL_getdents64, CALL_close };
+	struct finding_remedy *remedy;
+
+	if (program->follows < FOLLOWS_SOFT)
+		return;
+	remedy = finding_add_remedy(finding, REMEDY_PRELOAD);
+	if (!remedy)
+		return;
+	remedy->id = "preload-nofile";
+	finding_set(&remedy->text, "limits told as what is open; unsafe for plans by them");
+	remedy->command = rule_command(run->model, "syscull fix --with nofile --", NULL);
+	finding_remedy_saves_all(remedy, finding);
+	for (size_t i = 0; i < sizeof look / sizeof *look; i++)
+		finding_add_delta(remedy, look[i], 0, (int64_t)program->rows, 0);
+}
+
 /* What it costs each time, here and where the limit is that of a container
  * or a service. */
 static void add_scales(const struct program *program, struct finding *finding)
@@ -331,6 +352,7 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 	add_where(program, finding);
 	add_close_range(program, finding);
 	add_limit(program, finding);
+	add_preload(run, program, finding);
 	add_scales(program, finding);
 	add_notes(run, program, finding);
 }

@@ -18,6 +18,7 @@
 
 /* What a read of 4 KiB returns of a long text on the average: whole records
  * only, so that about an eighth of the room stays empty. */
+#define STDIO_READ 1024
 #define PAGE_READ 3584
 
 enum { LIMIT_CALLS, LIMIT_SHARE, LIMIT_SIZE };
@@ -28,6 +29,7 @@ struct reader {
 	char *path;
 	uint64_t path_hash, bytes;
 	const char *fs_type; /* the model's */
+	bool other_size; /* not all reads are stdio's */
 };
 
 struct group {
@@ -37,6 +39,7 @@ struct group {
 	char base[BASE_MAX]; /* name of the file; "" when there are several names */
 	const char *fs_type;
 	bool mixed_fs;
+	bool other_size;
 };
 
 struct small_state {
@@ -110,6 +113,7 @@ static void fold_reader(struct rule_run *run, struct rule_key *key)
 	group->mixed_fs = group->mixed_fs || strcmp(group->fs_type, reader->fs_type) != 0;
 	(void)rule_places_add(&group->places, reader->path ? reader->path : "?", reader->path_hash);
 	group->needed += needed_of(reader);
+	group->other_size = group->other_size || reader->other_size;
 	rule_tally_merge(&group->key.tally, &key->tally);
 	rule_keys_value(&state->groups, &group->key, group->key.tally.calls - group->needed);
 }
@@ -169,6 +173,7 @@ static void small_call(struct rule_run *run, const struct model_view *view)
 		reader->fs_type = state->last_type;
 	}
 	reader->bytes += (uint64_t)view->call->ret;
+	reader->other_size = reader->other_size || view->call->args[2] != STDIO_READ;
 	(void)rule_tally_add(&reader->key.tally, run->model, view);
 	rule_keys_value(&state->readers, &reader->key, reader->key.tally.calls);
 }
@@ -179,6 +184,19 @@ static void small_image_end(struct rule_run *run, struct model_process *process)
 
 	rule_keys_image_end(run, &state->readers, process);
 	rule_keys_image_end(run, &state->groups, process);
+}
+
+/* As many bytes as stdio takes for these files: their st_blksize. */
+static void tell_preload(struct rule_run *run, struct finding *finding)
+{
+	struct finding_remedy *remedy = finding_add_remedy(finding, REMEDY_PRELOAD);
+
+	if (!remedy)
+		return;
+	remedy->id = "preload-procfs-stdio";
+	finding_set(&remedy->text, "larger buffers, if it is stdio; unsafe if fileno is read");
+	remedy->command = rule_command(run->model, "syscull fix --with procfs-stdio --", NULL);
+	finding_remedy_saves_all(remedy, finding);
 }
 
 static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
@@ -221,6 +239,8 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 			    text_count(group->needed, number));
 		finding_remedy_saves_all(remedy, finding);
 	}
+	if (!group->other_size)
+		tell_preload(run, finding);
 	finding_add_note(finding, "how much a larger read returns is estimated: the kernel gives whole records");
 	if (strcmp(group->base, "smaps") == 0)
 		finding_add_note(finding, "sums over all mappings are in smaps_rollup, if they are all that is wanted");

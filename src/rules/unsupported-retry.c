@@ -342,6 +342,29 @@ static void tell_cp(struct rule_run *run, const struct story *story, struct find
 	}
 }
 
+/* copy_file_range alone: programs ask for the devices before it, but not
+ * always before FICLONE. */
+static void tell_preload(struct rule_run *run, const struct story *story, struct finding *finding)
+{
+	struct finding_remedy *remedy = NULL;
+
+	for (size_t i = 0; i < story->count; i++) {
+		const struct rule_line *line = &story->tried[i]->key.tally.lines.at[0];
+
+		if (story->tried[i]->attempt->call != CALL_copy_file_range || line->count < 2)
+			continue;
+		remedy = remedy ? remedy : finding_add_remedy(finding, REMEDY_PRELOAD);
+		if (!remedy)
+			return;
+		finding_add_delta(remedy, line->call, line->err, -(int64_t)(line->count - 1), 0);
+	}
+	if (!remedy)
+		return;
+	remedy->id = "preload-unsupported";
+	finding_set(&remedy->text, "remembered from outside; unsafe if the refusal can end");
+	remedy->command = rule_command(run->model, "syscull fix --with unsupported --", NULL);
+}
+
 static void tell_remember(const struct story *story, const char *names, struct finding *finding)
 {
 	struct finding_remedy *remedy = finding_add_remedy(finding, REMEDY_SOURCE);
@@ -396,6 +419,7 @@ static void tell_story(struct rule_run *run, const struct story *story, struct f
 	finding_set(&finding->object, "%s %s", buf_text(&names), sys_errno_print(first->err, err));
 	tell_cp(run, story, finding);
 	tell_remember(story, buf_text(&names), finding);
+	tell_preload(run, story, finding);
 	buf_done(&names);
 }
 

@@ -12,23 +12,6 @@
 
 #define LIST_DETAIL "(list of names)"
 
-/* A line of the finding, and what it was made from. */
-struct told {
-	const struct probe_name *name;
-	const struct rule_line *line;
-	bool certain;
-};
-
-struct tell {
-	const struct probe_group *group;
-	struct finding *finding;
-	VEC(struct told) lines;
-	uint64_t gets, get_components; /* failed look-ups by name, all lines */
-	uint64_t absent, unsupported, certain; /* failed look-ups */
-	uint64_t tags; /* of the flagged names, for the sites */
-	bool names_list; /* a list of names is among the lines */
-};
-
 /* File systems that pass a question on to others, or answer as a program
  * pleases: one device, many answers. */
 static bool fs_is_stacked(const char *type)
@@ -107,7 +90,7 @@ void probe_read_command(struct probe_group *group, const struct model_process *p
 
 static int by_count(const void *a, const void *b)
 {
-	const struct told *x = a, *y = b;
+	const struct probe_told *x = a, *y = b;
 	int order;
 
 	if (x->line->count != y->line->count)
@@ -116,7 +99,7 @@ static int by_count(const void *a, const void *b)
 	return order ? order : (int)x->line->call - (int)y->line->call;
 }
 
-static void gather(struct tell *tell, const struct rule_run *run)
+static void gather(struct probe_tell *tell, const struct rule_run *run)
 {
 	const struct probe_group *group = tell->group;
 
@@ -130,7 +113,7 @@ static void gather(struct tell *tell, const struct rule_run *run)
 		for (size_t j = 0; j < name->failures.lines.used; j++) {
 			const struct rule_line *line = &name->failures.lines.at[j];
 
-			if (!vec_push(&tell->lines, (struct told){ name, line, certain }))
+			if (!vec_push(&tell->lines, (struct probe_told){ name, line, certain }))
 				continue;
 			if (name->list) {
 				tell->names_list = true;
@@ -150,12 +133,12 @@ static void gather(struct tell *tell, const struct rule_run *run)
 		qsort(tell->lines.at, tell->lines.used, sizeof *tell->lines.at, by_count);
 }
 
-static void add_costs(struct tell *tell)
+static void add_costs(struct probe_tell *tell)
 {
 	bool mixed = tell->certain > 0 && tell->certain < tell->absent + tell->unsupported;
 
 	for (size_t i = 0; i < tell->lines.used; i++) {
-		const struct told *told = &tell->lines.at[i];
+		const struct probe_told *told = &tell->lines.at[i];
 		const char *text = told->name->list ? LIST_DETAIL : told->name->text ? told->name->text : "?";
 		struct finding_cost *cost;
 
@@ -169,7 +152,7 @@ static void add_costs(struct tell *tell)
 }
 
 /* The same whatever came first: the names in the order of the alphabet. */
-static void add_object(struct tell *tell)
+static void add_object(struct probe_tell *tell)
 {
 	const char *last = "";
 	struct buf names = BUF_INIT;
@@ -194,7 +177,7 @@ static void add_object(struct tell *tell)
 	buf_done(&names);
 }
 
-static void add_where(struct tell *tell)
+static void add_where(struct probe_tell *tell)
 {
 	const struct probe_group *group = tell->group;
 	char *places = rule_places_text(&group->places, "file", "files");
@@ -216,20 +199,7 @@ static void add_where(struct tell *tell)
 	buf_done(&fs);
 }
 
-/* The part of a sum that falls to so many of all. */
-static uint64_t part_of(uint64_t sum, uint64_t count, uint64_t all)
-{
-	return count == all ? sum : (uint64_t)((double)sum * (double)count / (double)all + 0.5);
-}
-
-/* What one line loses when `count` of its calls go. */
-static void take_off(struct finding_remedy *remedy, const struct rule_line *line, uint64_t count)
-{
-	finding_add_delta(remedy, line->call, line->err, -(int64_t)count,
-			  part_of(line->components, count, line->count));
-}
-
-static void add_remember(struct tell *tell)
+static void add_remember(struct probe_tell *tell)
 {
 	struct finding_remedy *remedy;
 	const struct probe_name *one = NULL;
@@ -256,18 +226,18 @@ static void add_remember(struct tell *tell)
 					: "it");
 	/* The first look-up of each name has to be made. */
 	for (size_t i = 0; i < tell->lines.used; i++) {
-		const struct told *told = &tell->lines.at[i];
+		const struct probe_told *told = &tell->lines.at[i];
 		bool first = true;
 
 		for (size_t j = 0; j < i; j++)
 			first = first && tell->lines.at[j].name != told->name;
 		if (told->certain)
-			take_off(remedy, told->line, told->line->count - (first ? 1 : 0));
+			probe_take_off(remedy, told->line, told->line->count - (first ? 1 : 0));
 	}
 }
 
 /* The list that fits the way in which the names are asked. */
-static enum sys_call_id list_call(const struct tell *tell)
+static enum sys_call_id list_call(const struct probe_tell *tell)
 {
 	bool link = false;
 
@@ -285,7 +255,7 @@ static enum sys_call_id list_call(const struct tell *tell)
 	return link ? CALL_llistxattr : CALL_listxattr;
 }
 
-static void add_list_first(struct tell *tell)
+static void add_list_first(struct probe_tell *tell)
 {
 	const struct probe_group *group = tell->group;
 	enum sys_call_id list = list_call(tell);
@@ -313,11 +283,11 @@ static void add_list_first(struct tell *tell)
 	else
 		finding_set(&remedy->text, "%s first, get what it names", list_name);
 	for (size_t i = 0; i < tell->lines.used; i++)
-		take_off(remedy, tell->lines.at[i].line, tell->lines.at[i].line->count);
-	finding_add_delta(remedy, list, 0, (int64_t)lists, part_of(tell->get_components, lists, tell->gets));
+		probe_take_off(remedy, tell->lines.at[i].line, tell->lines.at[i].line->count);
+	finding_add_delta(remedy, list, 0, (int64_t)lists, probe_part_of(tell->get_components, lists, tell->gets));
 }
 
-static void add_tar(struct tell *tell)
+static void add_tar(struct probe_tell *tell)
 {
 	static const struct {
 		uint32_t bit;
@@ -351,19 +321,19 @@ static void add_tar(struct tell *tell)
 		finding_set(&remedy->changes, "%s are not archived", buf_text(&loses));
 	}
 	for (size_t i = 0; i < tell->lines.used; i++) {
-		const struct told *told = &tell->lines.at[i];
+		const struct probe_told *told = &tell->lines.at[i];
 		uint32_t bit = is_acl(told->name)     ? PROBE_TAR_ACLS
 			       : is_label(told->name) ? PROBE_TAR_SELINUX
 						      : PROBE_TAR_XATTRS;
 
 		if (used & bit)
-			take_off(remedy, told->line, told->line->count);
+			probe_take_off(remedy, told->line, told->line->count);
 	}
 	buf_done(&words);
 	buf_done(&loses);
 }
 
-static void add_cp(struct tell *tell)
+static void add_cp(struct probe_tell *tell)
 {
 	struct finding_remedy *remedy;
 
@@ -376,10 +346,10 @@ static void add_cp(struct tell *tell)
 		    tell->group->command & PROBE_CP_ARCHIVE ? "cp -dR instead of cp -a" : "cp without -p, --preserve");
 	finding_set(&remedy->changes, "modes, owners, times and attributes are not kept");
 	for (size_t i = 0; i < tell->lines.used; i++)
-		take_off(remedy, tell->lines.at[i].line, tell->lines.at[i].line->count);
+		probe_take_off(remedy, tell->lines.at[i].line, tell->lines.at[i].line->count);
 }
 
-static void add_what(struct tell *tell)
+static void add_what(struct probe_tell *tell)
 {
 	if (tell->unsupported == 0)
 		finding_set(&tell->finding->what, "attribute look-ups that found nothing (ENODATA)");
@@ -393,7 +363,7 @@ static void add_what(struct tell *tell)
 
 void probe_tell(struct rule_run *run, const struct probe_group *group, struct finding_list *out)
 {
-	struct tell tell = { .group = group };
+	struct probe_tell tell = { .group = group };
 	struct finding *finding;
 	bool all_certain;
 
@@ -411,7 +381,7 @@ void probe_tell(struct rule_run *run, const struct probe_group *group, struct fi
 	add_where(&tell);
 	rule_sites_top_tagged(&group->sites, finding, 5, tell.tags);
 	for (size_t i = 0; i < tell.lines.used; i++) {
-		const struct told *told = &tell.lines.at[i];
+		const struct probe_told *told = &tell.lines.at[i];
 
 		if (told->name->sample && (i == 0 || tell.lines.at[i - 1].name != told->name))
 			finding_add_sample(finding, strdup(told->name->sample));
@@ -426,6 +396,8 @@ void probe_tell(struct rule_run *run, const struct probe_group *group, struct fi
 	if (group->command & (PROBE_TAR_XATTRS | PROBE_TAR_ACLS | PROBE_TAR_SELINUX))
 		add_tar(&tell);
 	add_cp(&tell);
+	probe_tell_preload(&tell, run);
+	probe_tell_filter(&tell, run);
 	if (group->dev == 0)
 		finding_add_note(finding, "the device of these files is not known");
 	else if (tell.unsupported > 0 && fs_is_stacked(group->fs_type))

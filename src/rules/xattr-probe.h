@@ -51,4 +51,29 @@ bool probe_name_flagged(const struct rule_run *run, const struct probe_name *nam
 void probe_read_command(struct probe_group *group, const struct model_process *process);
 void probe_tell(struct rule_run *run, const struct probe_group *group, struct finding_list *out);
 
+/* A line of the finding, and what it was made from. */
+struct probe_told {
+	const struct probe_name *name;
+	const struct rule_line *line;
+	bool certain;
+};
+
+struct probe_tell {
+	const struct probe_group *group;
+	struct finding *finding;
+	VEC(struct probe_told) lines;
+	uint64_t gets, get_components; /* failed look-ups by name, all lines */
+	uint64_t absent, unsupported, certain; /* failed look-ups */
+	uint64_t tags; /* of the flagged names, for the sites */
+	bool names_list; /* a list of names is among the lines */
+};
+
+/* The part of a sum that falls to so many of all. */
+uint64_t probe_part_of(uint64_t sum, uint64_t count, uint64_t all);
+/* What one line loses when `count` of its calls go. */
+void probe_take_off(struct finding_remedy *remedy, const struct rule_line *line, uint64_t count);
+/* xattr-probe-fix.c */
+void probe_tell_preload(struct probe_tell *tell, struct rule_run *run);
+void probe_tell_filter(struct probe_tell *tell, struct rule_run *run);
+
 #endif

@@ -161,10 +161,57 @@ print("ok")'
 @test "without names the safe ones are used, and the tree has them" {
 	run_apart "$SYSCULL" fix -- sh -c 'sh -c "grep -c libsyscull-preload /proc/self/maps; echo \$SYSCULL_PRELOAD"'
 	[ "$status" -eq 0 ]
-	expect "$errors" "syscull: with xattr, closefrom"
+	expect "$errors" "syscull: with xattr, closefrom (always safe; it has no kept run)"
 	[ "$(head -n 1 out)" -gt 0 ]
 	expect "$(tail -n 1 out)" "xattr,closefrom"
 	# What was preloaded before stays first.
 	run_apart env LD_PRELOAD=libc.so.6 "$SYSCULL" fix -q -- sh -c 'echo "$LD_PRELOAD"'
 	[[ "$output" == libc.so.6:/*/libsyscull-preload.so ]]
+}
+
+@test "without names: what the kept run of the same command asked for" {
+	need ptrace "$SYSCULL" run -q -- true
+	local churn=$SYSCULL_VICTIMS/victim-brk-churn
+	export XDG_STATE_HOME=$PWD/state
+	"$SYSCULL" run -q -- "$churn" 2000 >/dev/null 2>&1
+	run_apart "$SYSCULL" fix -- "$churn" 2000
+	[ "$status" -eq 0 ]
+	expect "$errors" "syscull: with MALLOC_TOP_PAD_=1000000 (its kept run asks for it: brk-churn)"
+	# Another command has none, also where it only begins in the same way.
+	for words in "2001" "2000 more" ""; do
+		run_apart "$SYSCULL" fix -- "$churn" $words
+		expect "$errors" "syscull: with xattr, closefrom (always safe; it has no kept run)"
+	done
+	# What is not safe is asked for in vain: a time zone, a file system's answers.
+	mkdir d
+	seq -f d/%g 300 | xargs touch
+	"$SYSCULL" run -q -- find d -ls >/dev/null 2>report
+	grep -q localtime-stat report
+	run_apart "$SYSCULL" fix -- find d -ls
+	expect "$errors" "syscull: with xattr, closefrom (always safe; its kept run asks for none that is)"
+	# --prove chooses in the same way, and a named one is not asked about.
+	run_apart "$SYSCULL" fix --prove -n 1 -y -- true
+	[[ $errors == "syscull: with xattr, closefrom (always safe; it has no kept run)"* ]]
+	run_apart "$SYSCULL" fix --with TZ -- true
+	expect "$errors" "syscull: with TZ=:/etc/localtime"
+	# A kept run that is no trace any more.
+	echo rubbish >"$(find state -name last.trace)"
+	run_apart "$SYSCULL" fix -- "$churn" 2000
+	[ "$status" -eq 0 ]
+	expect "$errors" "syscull: with xattr, closefrom (always safe; it has no kept run)"
+}
+
+@test "findings name the remedy that fix has" {
+	need ptrace "$SYSCULL" run -q -- true
+	mkdir d1k
+	seq -f d1k/%g 300 | xargs touch
+	"$SYSCULL" run --format json -o r.json -- ls -l d1k >/dev/null 2>&1
+	/usr/bin/python3 - <<-'END'
+	import json
+	[found] = [f for f in json.load(open("r.json"))["findings"] if f["rule"] == "xattr-probe"]
+	[remedy] = [r for r in found["remedies"] if r["kind"] == "seccomp"]
+	assert remedy["changes_output"] and remedy["saves_calls"] >= 598, remedy
+	END
+	run_apart "$SYSCULL" run -- ls -l d1k
+	grep -q 'try now *syscull fix --with xattr=off -- ls -l d1k' err
 }

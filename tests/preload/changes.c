@@ -95,6 +95,50 @@ static int by_chdir(int argc, char **argv)
 	return 0;
 }
 
+/* By descriptors: what is below one of them, and what is here. */
+static int by_fchdir(int argc, char **argv)
+{
+	struct stat st;
+	int a, b;
+
+	BEGIN;
+	a = open(without, O_RDONLY | O_DIRECTORY);
+	b = open(with, O_RDONLY | O_DIRECTORY);
+	say("fstatat", "a", fstatat(a, "f1", &st, AT_SYMLINK_NOFOLLOW));
+	say("fchdir", "a", fchdir(a));
+	asked("f1");
+	say("fchdir", "b", fchdir(b));
+	asked("f1");
+	say("fchdir", "a", fchdir(a));
+	say("fstatat", "a", fstatat(a, "f1", &st, AT_SYMLINK_NOFOLLOW));
+	say("chdir", "with", chdir(with));
+	asked("f1");
+	say("fchdir", "a", fchdir(a));
+	say("dup2", "b to a", dup2(b, a) == a);
+	say("fstatat", "b", fstatat(a, "f2", &st, AT_SYMLINK_NOFOLLOW));
+	asked("f2");
+	say("fchdir", "nowhere", fchdir(999));
+	asked("f2");
+	return 0;
+}
+
+/* Everything is elsewhere, the root too. */
+static int by_chroot(int argc, char **argv)
+{
+	BEGIN;
+	say("chdir", without, chdir(without));
+	told("/etc");
+	(void)lgetxattr("/etc", "security.capability", NULL, 0);
+	told("f1");
+	asked("f1");
+	say("chroot", "", chroot(with));
+	asked("f1");
+	asked("/f1");
+	say("chdir", "/", chdir("/"));
+	asked("f1");
+	return 0;
+}
+
 static int by_fork(int argc, char **argv)
 {
 	pid_t pid;
@@ -246,12 +290,14 @@ static int by_user(int argc, char **argv)
 	return 0;
 }
 
+#define PROGRAM(name) \
+	{ \
+#name, name \
+	}
+
 const struct program change_programs[] = {
-	{ "by_rename", by_rename }, { "by_unlink", by_unlink },
-	{ "by_number", by_number }, { "by_shell", by_shell },
-	{ "by_chdir", by_chdir },   { "by_fork", by_fork },
-	{ "by_thread", by_thread }, { "by_time", by_time },
-	{ "by_mount", by_mount },   { "by_descriptor", by_descriptor },
-	{ "by_vfork", by_vfork },   { "by_walk", by_walk },
-	{ "by_user", by_user },	    { NULL, NULL },
+	PROGRAM(by_rename), PROGRAM(by_unlink), PROGRAM(by_number), PROGRAM(by_shell),
+	PROGRAM(by_chdir),  PROGRAM(by_fchdir), PROGRAM(by_chroot), PROGRAM(by_fork),
+	PROGRAM(by_thread), PROGRAM(by_time),	PROGRAM(by_mount),  PROGRAM(by_descriptor),
+	PROGRAM(by_vfork),  PROGRAM(by_walk),	PROGRAM(by_user),   { NULL, NULL },
 };

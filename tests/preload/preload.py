@@ -194,7 +194,7 @@ def case_fewer(place):
         assert abs(with_it[name] - without[name]) < 20, (with_it, without)
 
 
-CHANGES = ("rename", "unlink", "number", "shell", "chdir", "fork", "thread", "time", "mount", "descriptor", "vfork",
+CHANGES = ("rename", "unlink", "number", "shell", "chdir", "fchdir", "chroot", "fork", "thread", "time", "mount", "descriptor", "vfork",
            "walk", "user")
 
 
