@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,20 +26,28 @@ int prove_sink(struct error *err)
 	return fd >= 0 ? fd : error_errno(err, errno, "a place for what the command prints");
 }
 
-static int wait_for(pid_t pid, int *ret_status, struct error *err)
+static double ns_of(const struct timeval *time)
 {
+	return (double)time->tv_sec * 1e9 + (double)time->tv_usec * 1e3;
+}
+
+static int wait_for(pid_t pid, int *ret_status, double *ret_cpu_ns, struct error *err)
+{
+	struct rusage usage = { 0 };
 	int status = 0;
 
-	while (waitpid(pid, &status, 0) < 0) {
+	while (wait4(pid, &status, 0, &usage) < 0) {
 		if (errno != EINTR)
 			return error_errno(err, errno, "waiting for the command");
 	}
+	*ret_cpu_ns = ns_of(&usage.ru_utime) + ns_of(&usage.ru_stime);
 	*ret_status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	return 0;
 }
 
 int prove_shell(const char *option, const char *command, struct error *err)
 {
+	double cpu_ns;
 	pid_t pid;
 	int status = 0, r;
 
@@ -53,7 +62,7 @@ int prove_shell(const char *option, const char *command, struct error *err)
 		(void)execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 		_exit(127);
 	}
-	r = wait_for(pid, &status, err);
+	r = wait_for(pid, &status, &cpu_ns, err);
 	if (r == 0 && status != 0)
 		r = error_set(err, ECHILD, "%s ended with %d: %s", option, status, command);
 	return r;
@@ -101,7 +110,7 @@ int prove_once(const struct prove_plan *plan, const struct remedies_ready *ready
 		(void)close(why[0]);
 		goto fail;
 	}
-	r = wait_for(pid, &ret->status, err);
+	r = wait_for(pid, &ret->status, &ret->cpu_ns, err);
 	ret->wall_ns = (double)(clock_now_ns() - begin);
 	/* Empty, unless the exec failed: it is closed by success. */
 	if (r == 0 && read(why[0], &code, sizeof code) == (ssize_t)sizeof code)

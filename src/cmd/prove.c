@@ -24,7 +24,7 @@ struct side {
 	struct remedies remedies;
 	struct remedies_ready ready;
 	char **environment; /* a whole one */
-	double *wall_ns; /* of each run */
+	double *wall_ns, *cpu_ns; /* of each run */
 	struct analysis *analysis; /* of the traced run */
 	struct watch watch;
 };
@@ -87,7 +87,8 @@ static int make_side(struct side *side, const struct remedies *remedies, unsigne
 	for (unsigned i = 0; i < side->remedies.count; i++)
 		side->remedies.at[i].owned = NULL;
 	side->wall_ns = calloc(runs, sizeof *side->wall_ns);
-	if (!side->wall_ns)
+	side->cpu_ns = calloc(runs, sizeof *side->cpu_ns);
+	if (!side->wall_ns || !side->cpu_ns)
 		return error_errno(err, ENOMEM, "--prove");
 	r = remedies_prepare(&side->remedies, &side->ready, err);
 	if (r == 0)
@@ -137,8 +138,9 @@ static int compare(const struct prove *prove, const struct prove_once *once, str
 	return r;
 }
 
-/* One run of a side; what it left is compared unless it is the first. */
-static int run_side(struct prove *prove, unsigned side, bool first, double *ret_ns, struct error *err)
+/* One run of a side; what it left is compared unless it is the first.  `timed`:
+ * the number of its times, -1 none. */
+static int run_side(struct prove *prove, unsigned side, bool first, int timed, struct error *err)
 {
 	const struct prove_plan *plan = &prove->plan;
 	struct prove_once once;
@@ -171,8 +173,10 @@ static int run_side(struct prove *prove, unsigned side, bool first, double *ret_
 		(void)close(once.out);
 	}
 	buf_done(&text);
-	if (ret_ns)
-		*ret_ns = once.wall_ns;
+	if (timed >= 0) {
+		prove->sides[side].wall_ns[timed] = once.wall_ns;
+		prove->sides[side].cpu_ns[timed] = once.cpu_ns;
+	}
 	return r < 0 ? r : prove_shell("--cleanup", plan->cleanup, err);
 }
 
@@ -351,9 +355,10 @@ static void tell_remedies(struct prove *prove)
 	for (unsigned i = 0; i < remedies->count; i++) {
 		struct prove_remedy *told = &result->remedies[i];
 		struct side *side = &prove->sides[remedies->count > 1 ? ALONE + i : WITH];
-		struct prove_times times;
+		struct prove_times times, cpu;
 
 		prove_judge(prove->sides[WITHOUT].wall_ns, side->wall_ns, prove->plan.runs, &times);
+		prove_judge(prove->sides[WITHOUT].cpu_ns, side->cpu_ns, prove->plan.runs, &cpu);
 		remedies_print(remedies, i, &prove->names[i]);
 		told->name = buf_text(&prove->names[i]);
 		told->unsafe = remedies->at[i].remedy->unsafe;
@@ -361,6 +366,7 @@ static void tell_remedies(struct prove *prove)
 		told->estimated_ns = estimate(before, remedies->at[i].remedy);
 		told->saves_calls = (int64_t)before->calls - (int64_t)analysis_result(side->analysis)->calls;
 		told->saves_ns = times.before.median - times.after.median;
+		told->saves_cpu_ns = cpu.before.median - cpu.after.median;
 	}
 	result->remedy_count = remedies->count;
 }
@@ -370,13 +376,13 @@ static int measure(struct prove *prove, struct error *err)
 	int r = 0;
 
 	for (unsigned run = 0; r == 0 && run < prove->plan.warmup; run++)
-		r = run_side(prove, run % prove->side_count, false, NULL, err);
+		r = run_side(prove, run % prove->side_count, false, -1, err);
 	/* Each side comes first in its turn, so that none has it warmer. */
 	for (unsigned run = 0; r == 0 && run < prove->plan.runs; run++) {
 		for (unsigned i = 0; r == 0 && i < prove->side_count; i++) {
 			unsigned side = (run + i) % prove->side_count;
 
-			r = run_side(prove, side, false, &prove->sides[side].wall_ns[run], err);
+			r = run_side(prove, side, false, (int)run, err);
 		}
 	}
 	for (unsigned i = 0; r == 0 && i < prove->side_count; i++)
@@ -384,6 +390,7 @@ static int measure(struct prove *prove, struct error *err)
 	if (r < 0)
 		return r;
 	prove_judge(prove->sides[WITHOUT].wall_ns, prove->sides[WITH].wall_ns, prove->plan.runs, &prove->result.times);
+	prove_judge(prove->sides[WITHOUT].cpu_ns, prove->sides[WITH].cpu_ns, prove->plan.runs, &prove->result.cpu);
 	tell_remedies(prove);
 	return count_calls(prove, err);
 }
@@ -412,9 +419,9 @@ int prove_run(const struct prove_plan *plan, struct prove **ret, const struct pr
 	};
 	r = make_sides(prove, err);
 	if (r == 0)
-		r = run_side(prove, WITHOUT, true, NULL, err);
+		r = run_side(prove, WITHOUT, true, -1, err);
 	if (r == 0)
-		r = run_side(prove, WITHOUT, false, NULL, err);
+		r = run_side(prove, WITHOUT, false, -1, err);
 	if (r < 0)
 		return r;
 	prove->result.status = prove->first.status;
@@ -442,6 +449,7 @@ void prove_free(struct prove *prove)
 		remedies_ready_done(&prove->sides[i].ready);
 		free_environment(prove->sides[i].environment);
 		free(prove->sides[i].wall_ns);
+		free(prove->sides[i].cpu_ns);
 		analysis_free(prove->sides[i].analysis);
 	}
 	for (unsigned i = 0; i < REMEDIES_MAX; i++)

@@ -38,6 +38,7 @@ struct prove_once {
 	int out; /* what it printed on stdout, -1 none */
 	int status; /* 128 + signal when it died */
 	double wall_ns;
+	double cpu_ns; /* user and system time of it and of what it waited for */
 };
 
 int prove_once(const struct prove_plan *plan, const struct remedies_ready *ready, bool show_errors,

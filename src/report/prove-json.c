@@ -13,17 +13,25 @@ static void spread(struct json *json, const char *key, const struct prove_spread
 	json_object_end(json);
 }
 
-static void measured(struct json *json, const struct prove_times *times)
+static void ratio(struct json *json, const char *key, const struct prove_ratio *ratio)
 {
-	spread(json, "time_before_ns", &times->before);
-	spread(json, "time_after_ns", &times->after);
-	json_key(json, "ratio");
+	json_key(json, key);
 	json_object_begin(json);
-	json_member_double(json, "median", times->ratio.median);
-	json_member_double(json, "low", times->ratio.low);
-	json_member_double(json, "high", times->ratio.high);
+	json_member_double(json, "median", ratio->median);
+	json_member_double(json, "low", ratio->low);
+	json_member_double(json, "high", ratio->high);
 	json_object_end(json);
-	json_member_uint(json, "outliers", times->outliers);
+}
+
+static void measured(struct json *json, const struct prove_result *result)
+{
+	spread(json, "time_before_ns", &result->times.before);
+	spread(json, "time_after_ns", &result->times.after);
+	ratio(json, "ratio", &result->times.ratio);
+	json_member_uint(json, "outliers", result->times.outliers);
+	spread(json, "cpu_before_ns", &result->cpu.before);
+	spread(json, "cpu_after_ns", &result->cpu.after);
+	ratio(json, "cpu_ratio", &result->cpu.ratio);
 }
 
 static void remedies(struct json *json, const struct prove_result *result)
@@ -40,6 +48,7 @@ static void remedies(struct json *json, const struct prove_result *result)
 		json_member_ns(json, "estimated_ns", remedy->estimated_ns);
 		json_member_int(json, "saves_calls", remedy->saves_calls);
 		json_member_double(json, "saves_ns", remedy->saves_ns);
+		json_member_double(json, "saves_cpu_ns", remedy->saves_cpu_ns);
 		json_object_end(json);
 	}
 	json_array_end(json);
@@ -84,7 +93,7 @@ int prove_json_write(FILE *out, const struct prove_result *result, const struct 
 	}
 	json_array_end(&json);
 	if (result->steady)
-		measured(&json, &result->times);
+		measured(&json, result);
 	remedies(&json, result);
 	json_object_end(&json);
 	return json_done(&json);

@@ -28,6 +28,8 @@ int prove_markdown_write(FILE *out, const struct prove_result *result, const str
 			      text_ns(t->before.median, before), text_ns(t->after.median, after));
 		(void)fprintf(out, "| fastest | %s | %s |\n", text_ns(t->before.min, before),
 			      text_ns(t->after.min, after));
+		(void)fprintf(out, "| user and system time (median) | %s | %s |\n",
+			      text_ns(result->cpu.before.median, before), text_ns(result->cpu.after.median, after));
 		if (result->counted)
 			(void)fprintf(out, "| calls | %s | %s |\n", text_count(result->calls_before, before),
 				      text_count(result->calls_after, after));

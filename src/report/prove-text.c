@@ -102,6 +102,30 @@ static void times(struct term *term, const struct prove_result *result, struct b
 	}
 }
 
+/* User and system time, of which other programs on the machine take little. */
+static void cpu(struct term *term, const struct prove_result *result, struct buf *text)
+{
+	const struct prove_times *t = &result->cpu;
+	char ns[2][TEXT_NUMBER_MAX];
+
+	label(term, "CPU");
+	(void)buf_printf(text, "without %s, with %s (medians): ", text_ns(t->before.median, ns[0]),
+			 text_ns(t->after.median, ns[1]));
+	switch (t->word) {
+	case PROVE_FASTER:
+		(void)buf_printf(text, "%.2f times less (%.2f to %.2f)", t->ratio.median, t->ratio.low, t->ratio.high);
+		break;
+	case PROVE_SLOWER:
+		(void)buf_printf(text, "%.2f times more (%.2f to %.2f)", 1 / t->ratio.median, 1 / t->ratio.high,
+				 1 / t->ratio.low);
+		break;
+	case PROVE_NO_DIFFERENCE:
+		(void)buf_puts(text, "no difference shown");
+		break;
+	}
+	wrapped(term, TERM_PLAIN, text);
+}
+
 static void change(struct term *term, const char *name, uint64_t before, uint64_t after)
 {
 	char text[3][TEXT_NUMBER_MAX];
@@ -159,7 +183,8 @@ static void remedies(struct term *term, const struct prove_result *result, struc
 				 text_count((uint64_t)llabs(remedy->saves_calls), number),
 				 remedy->saves_calls < 0 ? "more" : "fewer");
 		signed_ns(text, remedy->saves_ns);
-		(void)buf_puts(text, " saved");
+		(void)buf_puts(text, " saved, of CPU time ");
+		signed_ns(text, remedy->saves_cpu_ns);
 		if (remedy->estimated_ns >= 0) {
 			(void)buf_puts(text, "; estimated by run: ");
 			signed_ns(text, remedy->estimated_ns);
@@ -203,6 +228,7 @@ int prove_text_write(FILE *out, const struct prove_result *result, const struct 
 	output(&term, result, &text);
 	if (result->steady) {
 		times(&term, result, &text);
+		cpu(&term, result, &text);
 		calls(&term, result, &text);
 		remedies(&term, result, &text);
 	}

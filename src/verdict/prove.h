@@ -50,7 +50,7 @@ struct prove_remedy {
 	double estimated_ns; /* what a run's findings promised; below 0: nothing was found */
 	/* Switched on alone; with one remedy as all of them. */
 	int64_t saves_calls;
-	double saves_ns;
+	double saves_ns, saves_cpu_ns;
 };
 
 struct prove_result {
@@ -63,6 +63,7 @@ struct prove_result {
 	const char *differs; /* what was not the same; NULL when all was */
 	bool steady; /* the command says the same twice; else nothing was measured */
 	struct prove_times times;
+	struct prove_times cpu; /* user and system time, which others disturb less */
 	bool counted; /* the books of both traced runs were closed */
 	const char *count_why; /* when not */
 	const struct prove_call *calls; /* those that changed, largest change first */

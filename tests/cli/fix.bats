@@ -82,6 +82,7 @@ print("ok")'
 	[ "$status" -eq 0 ]
 	grep -q 'the same on both sides (status 0)' out
 	grep -Eq '^ +newfstatat +[0-9,]+ ' out
+	grep -Eq '^CPU +without [0-9.]+ [mu]?s, with [0-9.]+ [mu]?s \(medians\): ' out
 	run_apart "$SYSCULL" fix --prove -n 5 --with TZ --format json -o p.json -- find d -ls
 	/usr/bin/python3 - <<-'END'
 	import json
@@ -90,6 +91,8 @@ print("ok")'
 	assert p["calls_before"] - p["calls_after"] >= 300, p
 	assert p["runs"] == 5
 	assert p["ratio"]["low"] <= p["ratio"]["median"] <= p["ratio"]["high"]
+	assert 0 < p["cpu_before_ns"]["min"] <= p["cpu_before_ns"]["median"] <= p["cpu_before_ns"]["max"]
+	assert p["cpu_ratio"]["low"] <= p["cpu_ratio"]["median"] <= p["cpu_ratio"]["high"]
 	[tz] = p["remedies"]
 	assert tz["name"] == "TZ=:/etc/localtime" and tz["estimated_ns"] > 0
 	assert tz["saves_calls"] == p["calls_before"] - p["calls_after"]
