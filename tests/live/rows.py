@@ -95,6 +95,7 @@ THINGS = {
     "few.mk": lambda path: write(path, "all: a b c\na:\n\t@true\nb:\n\t@true; true\nc: a\n\t@:\n"),
     "true200.mk": lambda path: write(path, "all: " + " ".join(f"t{i}" for i in range(200)) + "\n" +
                                      "".join(f"t{i}:\n\t@/usr/bin/true {i}\n" for i in range(200))),
+    "many.sql": lambda path: write(path, f"create table t(a);\n{INSERTS}"),
     "one.sql": lambda path: write(path, f"create table t(a);\nbegin;\n{INSERTS}commit;\n"),
     "four.c": lambda path: write(path, "".join(f"#include <{name}.h>\n" for name in
                                                ("stdio", "stdlib", "string", "unistd"))),
