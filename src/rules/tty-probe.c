@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
@@ -36,6 +37,7 @@ struct asker {
 	struct rule_places places;
 	int what;
 	bool nameless;
+	bool more; /* than the size of the window was asked for */
 };
 
 struct probe_state {
@@ -76,6 +78,7 @@ static void ask_again(struct rule_run *run, struct opened *opened, const struct 
 	asker = asker_of(run, view, PROBE_AGAIN);
 	if (!asker)
 		return;
+	asker->more = asker->more || (uint32_t)view->call->args[1] != WINDOW_REQUEST;
 	rule_tally_merge(&asker->key.tally, &opened->key.tally);
 	rule_keys_value(&state->askers, &asker->key, asker->key.tally.calls);
 }
@@ -119,7 +122,8 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 {
 	const struct asker *asker = (const struct asker *)key;
 	bool again = asker->what == PROBE_AGAIN;
-	const char *shell = again ? rule_shell_remedy(key->exe) : NULL;
+	const char *shell = again && asker->more ? rule_shell_remedy(key->exe) : NULL;
+	bool window = again && !asker->more && strcmp(rule_base_name(key->exe->path), "bash") == 0;
 	struct finding_remedy *remedy;
 	struct finding *finding;
 	char *places;
@@ -140,9 +144,10 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 	finding->place = !asker->nameless ? rule_places_place(&asker->places) : NULL;
 	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
 	if (remedy) {
-		remedy->id = shell ? "mapfile" : again ? "once" : "by-mode";
+		remedy->id = window ? "checkwinsize" : shell ? "mapfile" : again ? "once" : "by-mode";
 		finding_set(&remedy->text, "%s",
-			    shell   ? shell
+			    window  ? "shopt -u checkwinsize: without it bash asks after each child"
+			    : shell ? shell
 			    : again ? "ask once for each descriptor and keep the answer"
 				    : "ask only what fstat says is a character device");
 		finding_remedy_saves_all(remedy, finding);
