@@ -18,7 +18,7 @@ import sys
 import tempfile
 
 SYSCULL, PRELOAD, PROGRAMS = (os.path.abspath(os.environ[name]) for name in ("SYSCULL", "PRELOAD", "PROGRAMS"))
-ENV = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "TZ": "UTC0", "HOME": "/"}
+ENV = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C", "HOME": "/"}
 FAMILY = ("getxattr", "lgetxattr", "fgetxattr", "getxattrat")
 LABEL = b"label\0"
 
@@ -368,7 +368,7 @@ def case_static(place):
     assert len(run([SYSCULL, "fix", "--", script]).stderr.splitlines()) == 2
 
 
-def main():
+def main(cases):
     if os.geteuid() != 0:
         print("mounting needs root", file=sys.stderr)
         sys.exit(77)
@@ -381,7 +381,7 @@ def main():
     for name in sys.argv[1:]:
         place = Place()
         try:
-            globals()["case_" + name](place)
+            cases["case_" + name](place)
         except Skip as why:
             print(f"{name}: {why}", file=sys.stderr)
             sys.exit(77)
@@ -389,4 +389,5 @@ def main():
             place.end()
 
 
-main()
+if __name__ == "__main__":
+    main(globals())
