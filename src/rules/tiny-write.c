@@ -175,6 +175,7 @@ static void write_call(struct rule_run *run, const struct model_view *view)
 		return;
 	case CALL_fsync:
 	case CALL_fdatasync:
+	case CALL_sync_file_range:
 		synced(run, view);
 		return;
 	case CALL_pipe:
@@ -290,8 +291,9 @@ static void write_done(struct rule_run *run)
 }
 
 static const uint16_t write_calls[] = {
-	CALL_writev, CALL_pwrite64, CALL_fsync, CALL_fdatasync, CALL_read,  CALL_readv,	 CALL_recvfrom,	   CALL_recvmsg,
-	CALL_fork,   CALL_vfork,    CALL_clone, CALL_clone3,	CALL_wait4, CALL_waitid, RULE_PIPES_CALLS, 0,
+	CALL_writev,   CALL_pwrite64,	 CALL_fsync, CALL_fdatasync, CALL_sync_file_range, CALL_read,	CALL_readv,
+	CALL_recvfrom, CALL_recvmsg,	 CALL_fork,  CALL_vfork,     CALL_clone,	   CALL_clone3, CALL_wait4,
+	CALL_waitid,   RULE_PIPES_CALLS, 0,
 };
 
 static const char *const write_env[] = { RULE_UNBUFFERED_ENV, NULL };
