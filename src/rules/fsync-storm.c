@@ -25,6 +25,7 @@ struct syncer {
 	struct rule_burst burst;
 	struct rule_places places;
 	struct rule_tally clean; /* counts only: nothing was written since the last one */
+	struct rule_tally unpacked; /* counts only: what dpkg syncs of a package, not of its database */
 	uint64_t bytes; /* written since the last sync */
 	uint64_t written; /* in all, between those that count */
 	bool nameless, is_sqlite;
@@ -104,6 +105,8 @@ static void synced(struct rule_run *run, const struct model_view *view)
 		(void)rule_tally_add(&syncer->key.tally, run->model, view);
 		if (clean)
 			(void)rule_tally_count(&syncer->clean, view);
+		if (view->file && view->file->path && ends_with(view->file->path, ".dpkg-new"))
+			(void)rule_tally_count(&syncer->unpacked, view);
 		syncer->written += syncer->bytes;
 		rule_keys_value(&state->syncers, &syncer->key, syncer->key.tally.calls);
 	}
@@ -139,6 +142,12 @@ static void all_but(struct finding_remedy *remedy, const struct finding *finding
 	}
 }
 
+static void saves_counted(struct finding_remedy *remedy, const struct rule_tally *tally)
+{
+	for (size_t i = 0; i < tally->lines.used; i++)
+		finding_add_delta(remedy, tally->lines.at[i].call, 0, -(int64_t)tally->lines.at[i].count, 0);
+}
+
 static void add_remedies(const struct syncer *syncer, struct finding *finding)
 {
 	static const char *const lost = "what was written last can be lost when the machine stops";
@@ -161,17 +170,16 @@ static void add_remedies(const struct syncer *syncer, struct finding *finding)
 	if (remedy) {
 		remedy->id = "clean";
 		finding_set(&remedy->text, "no sync where nothing was written");
-		for (size_t i = 0; i < syncer->clean.lines.used; i++)
-			finding_add_delta(remedy, syncer->clean.lines.at[i].call, 0,
-					  -(int64_t)syncer->clean.lines.at[i].count, 0);
+		saves_counted(remedy, &syncer->clean);
 	}
-	if (strcmp(rule_base_name(syncer->key.exe->path), "dpkg") == 0) {
+	/* The database is synced with that option too. */
+	if (syncer->unpacked.calls > 0 && strcmp(rule_base_name(syncer->key.exe->path), "dpkg") == 0) {
 		remedy = finding_add_remedy(finding, REMEDY_CONFIGURATION);
 		if (remedy) {
 			remedy->id = "unsafe-io";
 			finding_set(&remedy->text, "--force-unsafe-io");
 			finding_set(&remedy->changes, "%s", lost);
-			finding_remedy_saves_all(remedy, finding);
+			saves_counted(remedy, &syncer->unpacked);
 		}
 	}
 	remedy = finding_add_remedy(finding, REMEDY_PRELOAD);
@@ -226,6 +234,7 @@ static void free_syncer(struct rule_run *run, struct rule_key *key)
 {
 	rule_places_done(&((struct syncer *)key)->places);
 	rule_tally_done(&((struct syncer *)key)->clean);
+	rule_tally_done(&((struct syncer *)key)->unpacked);
 }
 
 static void storm_image_end(struct rule_run *run, struct model_process *process)
