@@ -76,9 +76,10 @@ class StartStopDaemon(Case):
         have("start-stop-daemon")
         folder = place.folder("daemon")
         shutil.copy("/usr/bin/touch", os.path.join(folder, "own"))
-        # The limit is that of the machine.
-        return ["sh", "-c", f"cd {folder}; rm -f done; ulimit -n $(ulimit -Hn); start-stop-daemon --start --background "
-                "--exec $PWD/own -- $PWD/done; until [ -e done ]; do sleep 0.01; done"]
+        # By a file for its number, since one that just ends may still be found by
+        # its name.  The limit is that of the machine.
+        return ["sh", "-c", f"cd {folder}; rm -f pid; ulimit -n $(ulimit -Hn); {PROGRAMS} reap start-stop-daemon "
+                "--start --background --make-pidfile --pidfile $PWD/pid --startas $PWD/own -- $PWD/done"]
 
     def check(self, before, after):
         return before["close"] > 4096 and after["close"] < 1000
@@ -89,7 +90,8 @@ class Fakeroot(Case):
 
     def command(self, place):
         have("fakeroot")
-        return ["fakeroot", "true"]
+        # Its server, which sweeps, goes on in the background for a moment.
+        return [PROGRAMS, "reap", "fakeroot", "true"]
 
     def check(self, before, after):
         return before["close"] > 1000 and after["close"] < 1000

@@ -328,6 +328,26 @@ static int close_from(int argc, char **argv)
 	return 0;
 }
 
+/* reap COMMAND...: until all that it started, in the background too, is over. */
+static int reap(int argc, char **argv)
+{
+	int status = 0, first = 1;
+	pid_t pid, ended;
+
+	if (argc < 2 || prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
+		return 2;
+	pid = fork();
+	if (pid == 0) {
+		(void)execvp(argv[1], argv + 1);
+		_exit(127);
+	}
+	while ((ended = waitpid(-1, &status, 0)) > 0) {
+		if (ended == pid)
+			first = WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+	}
+	return first;
+}
+
 static int maps(int argc, char **argv)
 {
 	char line[4096];
@@ -342,10 +362,13 @@ static int maps(int argc, char **argv)
 	return 0;
 }
 
+#define PROGRAM(name) \
+	{ \
+#name, name \
+	}
+
 const struct program remedy_programs[] = {
-	{ "sweep", sweep },	    { "fds", fds },	    { "sweep_vfork", sweep_vfork },
-	{ "sweep_dup", sweep_dup }, { "limits", limits },   { "answers", answers },
-	{ "stream", stream },	    { "streams", streams }, { "beside", beside },
-	{ "copy", copy },	    { "later", later },	    { "close_from", close_from },
-	{ "maps", maps },	    { NULL, NULL },
+	PROGRAM(sweep),	  PROGRAM(fds),	       PROGRAM(sweep_vfork), PROGRAM(sweep_dup), PROGRAM(limits),
+	PROGRAM(answers), PROGRAM(stream),     PROGRAM(streams),     PROGRAM(beside),	 PROGRAM(copy),
+	PROGRAM(later),	  PROGRAM(close_from), PROGRAM(reap),	     PROGRAM(maps),	 { NULL, NULL },
 };
