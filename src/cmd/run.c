@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "cmd/cmd.h"
+#include "cmd/count.h"
 #include "cmd/keep.h"
 #include "cmd/signals.h"
 #include "cmd/view.h"
@@ -22,13 +23,15 @@
 enum { OPT_ENGINE = 256, OPT_NO_KEEP, OPT_PIN, OPT_RING, OPT_STACKS, OPT_TASK_LIMIT, OPT_USER };
 
 static const struct opt run_options[] = {
+	{ 'a', "system", NULL, "count the calls of the whole machine but ourselves, until INT" },
 	{ 'e', "trace", "EXPR", "look at these calls only: names, %classes, @families, !not" },
 	{ 'o', "output", "FILE", "write the report to FILE instead of stderr" },
 	{ 'p', "attach", "PID", "watch a running process until INT (repeatable)" },
 	{ 'P', "path", "PATH", "look at calls on PATH only (repeatable)" },
 	{ 'q', "quiet", NULL, "print nothing unless there is something worth fixing" },
 	{ 'v', "verbose", NULL, "all findings in full, all calls" },
-	{ VIEW_BY, "by", "WHAT", "region or site: a table of calls by mark, or by who made them" },
+	{ VIEW_BY, "by", "WHAT", "region, exe or site: a table of calls by mark, program or caller" },
+	COUNT_OPTIONS,
 	{ VIEW_COLOR, "color", "WHEN", "auto, always or never" },
 	{ OPT_ENGINE, "engine", "NAME", "auto, bpf or ptrace" },
 	{ VIEW_FAILED, "failed", NULL, "look at failed calls only" },
@@ -58,6 +61,7 @@ struct run_settings {
 	const char *user;
 	pid_t pids[PIDS_MAX];
 	size_t pid_count;
+	struct count_request count;
 	struct view view;
 };
 
@@ -103,7 +107,8 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 		s->task_limit = (uint32_t)number;
 		return r;
 	default:
-		return view_option(&s->view, letter, value, err);
+		r = count_option(&s->count, letter, value, err);
+		return r > 0 ? view_option(&s->view, letter, value, err) : r;
 	}
 }
 
@@ -134,7 +139,7 @@ static int watch_and_report(struct run_settings *s, struct watch *watch, struct 
 static int run(struct run_settings *s, char **argv)
 {
 	struct watch watch = {
-		.argv = s->pid_count == 0 ? argv : NULL,
+		.argv = *argv ? argv : NULL,
 		.pids = s->pids,
 		.pid_count = s->pid_count,
 		.engine = s->engine,
@@ -158,6 +163,11 @@ static int run(struct run_settings *s, char **argv)
 		if (r < 0)
 			status = command_exit_for(&err);
 		watch.program = program;
+	}
+	if (r == 0 && s->count.on) {
+		status = count_run(&s->count, &watch, &s->view);
+		free(program);
+		return status;
 	}
 	if (r == 0)
 		r = formats_open(&s->view.formats, s->view.output, true, watch.argv ? rule_base_name(argv[0]) : NULL,
@@ -207,7 +217,12 @@ static int run_main(const struct command *command, int argc, char **argv)
 		log_line("-p attaches to a process: no command can be given with it");
 		return EXIT_OURS;
 	}
-	if (s.pid_count == 0 && first >= argc) {
+	if (count_check(&s.count, first < argc, s.pid_count, s.engine, &s.view, &err) < 0) {
+		log_error(&err);
+		view_done(&s.view);
+		return EXIT_OURS;
+	}
+	if (s.pid_count == 0 && !s.count.system && !s.count.cgroup && first >= argc) {
 		log_line("no command given; try: syscull run -- ls -l");
 		return EXIT_OURS;
 	}
@@ -218,7 +233,8 @@ static int run_main(const struct command *command, int argc, char **argv)
 
 const struct command command_run = {
 	.name = "run",
-	.usage = "[run] [options] -- COMMAND...\n       syscull run [options] -p PID",
+	.usage = "[run] [options] -- COMMAND...\n       syscull run [options] -p PID\n"
+		 "       syscull run [options] -a | --cgroup PATH",
 	.help = "run a command and say which calls it wastes",
 	.options = run_options,
 	.operands = COMMAND_OPERANDS_COMMAND,

@@ -74,8 +74,18 @@ int load_lost_fd(const struct loaded *loaded);
 /* Programs that did not run because one of ours was running there. */
 uint64_t load_misses(const struct loaded *loaded);
 
+/* What a test wants to fail; 0 nothing. */
+uint32_t load_fault(const char *name);
+bool load_kernel_is(int major, int minor);
+/* The loader says nothing by itself. */
+void load_quietly(void);
+/* Programs that were taken out run no more. */
+void load_settle(void);
+
 /* fields.c: 0, or -ENOENT with the name of what this kernel lacks. */
 int fields_find(struct kern_offsets *ret, const char **ret_missing);
+/* … and the type of the event at the exit of calls; 0 when it has none. */
+int fields_find_event(struct kern_offsets *ret, uint32_t *ret_exit_event, const char **ret_missing);
 
 /* plan.c */
 void plan_make(struct kern_plan plans[static KERN_NRS], uint64_t items);
@@ -149,9 +159,32 @@ void cook_mounts(struct engine_bpf *e, struct follow *task);
 void exec_environment(struct engine_bpf *e, const struct kern_env *part);
 void exec_tell(struct engine_bpf *e, const struct kern_exec *exec);
 
+/* "/usr/bin/true" of "true\0bin\0usr\0". */
+void exec_join_names(struct buf *path, const char *names, size_t bytes, bool cut, bool deleted);
+
 /* images.c */
 void exec_files_tell(struct engine_bpf *e, const struct event_head *exec, const char *path, uint64_t ino,
 		     const struct exec_auxv *auxv);
+
+/* child.c: the child that becomes the command. */
+struct child {
+	const char *program;
+	pid_t pid;
+	int fd; /* a pidfd; whoever started it closes it; -1 */
+	int ready, go, why;
+	bool ended; /* … and waited for: exit says how when it never began */
+	struct engine_exit exit;
+};
+/* It waits when this returns, unless it has ended. */
+int child_start(struct child *ret, const struct engine_spec *spec, struct error *err);
+/* It was found dead: 0 when somebody has killed it. */
+int child_died(struct child *child, struct error *err);
+/* It may call calibrate_calls; has it?  (It may have ended.) */
+void child_calibrate(struct child *child);
+int child_calibrated(struct child *child, struct error *err);
+/* It becomes the command; why not. */
+int child_go(struct child *child, struct error *err);
+void child_done(struct child *child, bool kill_it);
 
 /* launch.c, attach.c */
 void launch_keep_fds(struct engine_bpf *e);

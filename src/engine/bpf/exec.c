@@ -25,13 +25,12 @@ void exec_environment(struct engine_bpf *e, const struct kern_env *part)
 		e->env_cut = true;
 }
 
-/* "/usr/bin/true" of "true\0bin\0usr\0". */
-static void join_names(struct buf *path, const struct kern_exec *exec, const char *names)
+void exec_join_names(struct buf *path, const char *names, size_t bytes, bool cut, bool deleted)
 {
-	const char *end = names + exec->names_bytes;
+	const char *end = names + bytes;
 
 	buf_clear(path);
-	if (exec->names_cut)
+	if (cut)
 		(void)buf_puts(path, "...");
 	while (end > names) {
 		const char *begin = end - 1;
@@ -42,7 +41,7 @@ static void join_names(struct buf *path, const struct kern_exec *exec, const cha
 		(void)buf_puts(path, begin);
 		end = begin;
 	}
-	if (exec->deleted)
+	if (deleted)
 		(void)buf_puts(path, " (deleted)");
 }
 
@@ -131,7 +130,7 @@ void exec_tell(struct engine_bpf *e, const struct kern_exec *exec)
 	rename_task(e, exec);
 	keep_filename(e, exec, filename);
 	read_auxv(exec, &auxv);
-	join_names(&path, exec, names);
+	exec_join_names(&path, names, exec->names_bytes, exec->names_cut, exec->deleted);
 	record = event_begin(&e->record, EVENT_EXEC);
 	if (record) {
 		record->head.pid = exec->head.pid;

@@ -47,7 +47,10 @@ struct types {
 	size_t string_bytes;
 	uint32_t *at; /* by id: where a type begins; id 0 is void */
 	uint32_t count;
+	uint32_t exit_event; /* of what a program at the exit of calls is given; 0 not found */
 };
+
+#define EXIT_EVENT "btf_trace_sys_exit"
 
 static const char *string_at(const struct types *types, uint32_t offset)
 {
@@ -175,6 +178,9 @@ static int walk(struct types *types, struct kern_offsets *ret)
 		if (BTF_INFO_KIND(type->info) == BTF_KIND_STRUCT && wanted_count < 64 &&
 		    is_wanted(string_at(types, type->name_off)))
 			wanted[wanted_count++] = types->count;
+		if (BTF_INFO_KIND(type->info) == BTF_KIND_TYPEDEF &&
+		    strcmp(string_at(types, type->name_off), EXIT_EVENT) == 0)
+			types->exit_event = types->count;
 		types->at[types->count++] = (uint32_t)at;
 		at += sizeof *type + tail;
 	}
@@ -187,7 +193,7 @@ static int walk(struct types *types, struct kern_offsets *ret)
 	return 0;
 }
 
-static int read_types(const char *data, size_t bytes, struct kern_offsets *ret)
+static int read_types(const char *data, size_t bytes, struct kern_offsets *ret, uint32_t *ret_exit_event)
 {
 	const struct btf_header *head = (const void *)data;
 	struct types types = { 0 };
@@ -203,11 +209,12 @@ static int read_types(const char *data, size_t bytes, struct kern_offsets *ret)
 	types.strings = data + head->hdr_len + head->str_off;
 	types.string_bytes = head->str_len;
 	r = walk(&types, ret);
+	*ret_exit_event = types.exit_event;
 	free(types.at);
 	return r;
 }
 
-int fields_find(struct kern_offsets *ret, const char **ret_missing)
+int fields_find_event(struct kern_offsets *ret, uint32_t *ret_exit_event, const char **ret_missing)
 {
 	struct buf copy = BUF_INIT;
 	struct stat st;
@@ -216,19 +223,20 @@ int fields_find(struct kern_offsets *ret, const char **ret_missing)
 	int r;
 
 	memset(ret, 0xff, sizeof *ret);
+	*ret_exit_event = 0;
 	*ret_missing = "its type information (" BTF_FILE ", CONFIG_DEBUG_INFO_BTF)";
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) == 0 && st.st_size > 0 && st.st_size <= BTF_BYTES_MAX)
 		mapped = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
 	if (mapped != MAP_FAILED) {
-		r = read_types(mapped, (size_t)st.st_size, ret);
+		r = read_types(mapped, (size_t)st.st_size, ret, ret_exit_event);
 		(void)munmap(mapped, (size_t)st.st_size);
 	} else {
 		/* It cannot be mapped before Linux 6.16. */
 		r = buf_read_fd(&copy, fd, BTF_BYTES_MAX);
 		if (r == 0)
-			r = read_types(copy.data, copy.bytes, ret);
+			r = read_types(copy.data, copy.bytes, ret, ret_exit_event);
 		buf_done(&copy);
 	}
 	(void)close(fd);
@@ -241,4 +249,11 @@ int fields_find(struct kern_offsets *ret, const char **ret_missing)
 		}
 	}
 	return r;
+}
+
+int fields_find(struct kern_offsets *ret, const char **ret_missing)
+{
+	uint32_t unused;
+
+	return fields_find_event(ret, &unused, ret_missing);
 }

@@ -34,7 +34,7 @@
 #define SMALL_RING 65536
 #define LARGE_RING (1u << 20) /* what a few records come to is nothing to it */
 
-static uint32_t fault(const char *name)
+uint32_t load_fault(const char *name)
 {
 	const char *text = getenv(FAULTS_VARIABLE);
 	size_t bytes = strlen(name);
@@ -92,6 +92,11 @@ static int say_nothing(enum libbpf_print_level level, const char *format, va_lis
 	return 0;
 }
 
+void load_quietly(void)
+{
+	(void)libbpf_set_print(say_nothing);
+}
+
 static int refused(struct error *err, int code)
 {
 	char why[160], fix[640];
@@ -101,7 +106,7 @@ static int refused(struct error *err, int code)
 			 why);
 }
 
-static bool is_kernel(int major, int minor)
+bool load_kernel_is(int major, int minor)
 {
 	struct utsname host;
 	int have_major = 0, have_minor = 0;
@@ -117,11 +122,11 @@ static void settle(struct loaded *ret, const struct load_spec *spec)
 
 	*settings = (struct kern_settings){
 		.task_limit = spec->task_limit,
-		.fail_storage = fault("storage"),
+		.fail_storage = load_fault("storage"),
 		.call_limit = spec->ring_bytes - kept,
 		.wake_limit = spec->ring_bytes / 8,
 		.small_ring = spec->ring_bytes < LARGE_RING,
-		.direct = is_kernel(5, 15),
+		.direct = load_kernel_is(5, 15),
 	};
 	plan_make((struct kern_plan *)ret->skel->rodata->plans, spec->items);
 }
@@ -129,7 +134,7 @@ static void settle(struct loaded *ret, const struct load_spec *spec)
 static int size_maps(struct loaded *ret)
 {
 	const struct kernel_bpf *skel = ret->skel;
-	uint32_t lost = fault("lost"), awaited = fault("awaited");
+	uint32_t lost = load_fault("lost"), awaited = load_fault("awaited");
 	int r = bpf_map__set_max_entries(skel->maps.books, ret->cpus);
 
 	if (r == 0)
@@ -197,7 +202,7 @@ int load_open(struct loaded *ret, const struct load_spec *spec, struct error *er
 	int r;
 
 	*ret = (struct loaded){ .cpus = cpus > 0 ? (uint32_t)cpus : 1, .ring = { .fd = -1 } };
-	(void)libbpf_set_print(say_nothing);
+	load_quietly();
 	maker.running = pthread_create(&maker.thread, NULL, make_ring, &maker) == 0;
 	r = load_with(ret, spec, &maker, err);
 	if (maker.running)
@@ -237,6 +242,13 @@ int load_attach(struct loaded *loaded, struct error *err)
 	return 0;
 }
 
+/* Programs run without being preempted: when every CPU has been through a
+ * quiet moment none of them is left. */
+void load_settle(void)
+{
+	(void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+}
+
 void load_detach(struct loaded *loaded, bool wait)
 {
 	if (!loaded->skel)
@@ -244,10 +256,8 @@ void load_detach(struct loaded *loaded, bool wait)
 	if (loaded->live)
 		__atomic_store_n(&loaded->live->closing, 1, __ATOMIC_SEQ_CST);
 	kernel_bpf__detach(loaded->skel);
-	/* Programs run without being preempted: when every CPU has been through
-	 * a quiet moment none of them is left. */
 	if (wait && loaded->attached)
-		(void)syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0);
+		load_settle();
 	loaded->attached = false;
 }
 

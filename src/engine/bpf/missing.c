@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "engine/engine.h"
+#include "engine/count.h"
 
 #define WHY "this syscull was built without it"
 #define FIX "build it where clang, bpftool and libbpf-dev are (make deps installs them): meson setup -Dbpf=enabled"
@@ -29,3 +29,120 @@ const struct engine_ops engine_bpf = {
 	.probe = probe_nothing,
 	.start = start_nothing,
 };
+
+void counting_probe(struct engine_probe *ret)
+{
+	probe_nothing(ret);
+}
+
+int counting_start(const struct counting_spec *spec, struct counting **ret, struct error *err)
+{
+	(void)spec;
+	*ret = NULL;
+	return error_set(err, ENOTSUP, "cannot count in the kernel: %s; %s", WHY, FIX);
+}
+
+/* Nobody can have one to call these with. */
+int counting_wait(struct counting *counting, unsigned ms)
+{
+	(void)counting;
+	(void)ms;
+	return 0;
+}
+
+void counting_let_go(struct counting *counting)
+{
+	(void)counting;
+}
+
+void counting_forward(struct counting *counting, int signal)
+{
+	(void)counting;
+	(void)signal;
+}
+
+void counting_exit_of(const struct counting *counting, struct engine_exit *ret)
+{
+	(void)counting;
+	*ret = (struct engine_exit){ 0 };
+}
+
+void counting_end(struct counting *counting)
+{
+	(void)counting;
+}
+
+void counting_stats(const struct counting *counting, struct counting_stats *ret)
+{
+	(void)counting;
+	*ret = (struct counting_stats){ 0 };
+}
+
+const char *counting_note(struct counting *counting)
+{
+	(void)counting;
+	return NULL;
+}
+
+size_t counting_rows(const struct counting *counting)
+{
+	(void)counting;
+	return 0;
+}
+
+const struct count_row *counting_row(const struct counting *counting, size_t n)
+{
+	(void)counting;
+	(void)n;
+	return NULL;
+}
+
+void counting_flip(struct counting *counting)
+{
+	(void)counting;
+}
+
+uint64_t counting_take_max(struct counting *counting, size_t n)
+{
+	(void)counting;
+	(void)n;
+	return 0;
+}
+
+bool counting_next_error(const struct counting *counting, uint64_t *iter, uint32_t *ret_row, uint32_t *ret_err,
+			 uint64_t *ret_count)
+{
+	(void)counting;
+	(void)iter;
+	(void)ret_row;
+	(void)ret_err;
+	(void)ret_count;
+	return false;
+}
+
+bool counting_next_plain(const struct counting *counting, size_t *iter, struct counting_plain *ret)
+{
+	(void)counting;
+	(void)iter;
+	(void)ret;
+	return false;
+}
+
+const char *counting_exe(struct counting *counting, uint32_t group)
+{
+	(void)counting;
+	(void)group;
+	return NULL;
+}
+
+const char *counting_cgroup(struct counting *counting, uint32_t group)
+{
+	(void)counting;
+	(void)group;
+	return NULL;
+}
+
+void counting_stop(struct counting *counting)
+{
+	(void)counting;
+}
