@@ -24,6 +24,11 @@ static void take(void *data, struct model *model, const struct model_view *view,
 	stack_book_take(data, model, view, site);
 }
 
+static void want(void *data, uint32_t site)
+{
+	stack_book_want(data, site);
+}
+
 static void resolve(void *data, struct model *model)
 {
 	(void)stack_book_resolve(data, model);
@@ -44,9 +49,12 @@ const struct analysis_stacks *call_sites_begin(struct call_sites *sites, const s
 	*sites = (struct call_sites){ .book = stack_can_unwind() ? stack_book_new(options) : NULL };
 	if (!sites->book)
 		return NULL;
-	sites->stacks = (struct analysis_stacks){
-		.data = sites->book, .take = take, .resolve = resolve, .frames = frames, .trouble = trouble
-	};
+	sites->stacks = (struct analysis_stacks){ .data = sites->book,
+						  .take = take,
+						  .want = want,
+						  .resolve = resolve,
+						  .frames = frames,
+						  .trouble = trouble };
 	return &sites->stacks;
 }
 

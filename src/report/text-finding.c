@@ -138,7 +138,7 @@ static void stack(struct term *term, const struct frames *frames, unsigned at)
 			(void)buf_printf(&place, " build-id %.12s", frames->at[i].build_id);
 		term_foreign(term, &line, buf_text(&place));
 		term_to(term, at);
-		term_wrap(term, TERM_PLAIN, buf_text(&line), at + 2, term->width, 0);
+		term_wrap(term, TERM_PLAIN, buf_text(&line), at, term->width, 0);
 		term_end(term);
 		buf_done(&place);
 		buf_done(&line);

@@ -121,6 +121,21 @@ static struct book_site *site_of(struct stack_book *book, uint32_t site)
 	return &book->sites.at[site];
 }
 
+void stack_book_want(struct stack_book *book, uint32_t number)
+{
+	struct book_site *site = number > 0 ? site_of(book, number) : NULL;
+
+	if (!site)
+		return;
+	book->wanted += !site->wanted;
+	site->wanted = true;
+}
+
+static bool is_wanted(const struct stack_book *book, uint32_t site)
+{
+	return site < book->sites.used && book->sites.at[site].wanted;
+}
+
 /* Where the sample goes: NULL, there are enough. */
 static struct book_sample *place_for(struct stack_book *book, struct book_site *site)
 {
@@ -457,7 +472,7 @@ int stack_book_resolve(struct stack_book *book, struct model *model)
 	if (book->resolved)
 		return -EALREADY;
 	book->resolved = true;
-	if (book->samples.used > 0 && stack_can_unwind()) {
+	if (book->samples.used > 0 && book->wanted > 0 && stack_can_unwind()) {
 		open_modules(book);
 		r = helper_run(book, model);
 	}
@@ -473,7 +488,7 @@ int stack_book_resolve(struct stack_book *book, struct model *model)
 
 const struct frames *stack_book_frames(const struct stack_book *book, uint32_t site)
 {
-	return site > 0 && site < book->by_site.used ? &book->by_site.at[site] : NULL;
+	return site > 0 && site < book->by_site.used && is_wanted(book, site) ? &book->by_site.at[site] : NULL;
 }
 
 const char *stack_book_trouble(const struct stack_book *book)

@@ -67,6 +67,7 @@ enum book_why {
 struct book_site {
 	uint32_t sample[BOOK_SAMPLES_OF_SITE]; /* index + 1 */
 	uint32_t seen;
+	bool wanted;
 };
 
 struct stack_book {
@@ -77,6 +78,7 @@ struct stack_book {
 	VEC(struct book_sample) samples;
 	VEC(struct book_site) sites; /* by number */
 	uint64_t bytes, left_out;
+	size_t wanted;
 	/* Results. */
 	bool resolved;
 	VEC(struct frame) frames;

@@ -11,24 +11,24 @@
 #define DEBUG_DIR "/usr/lib/debug/.build-id"
 #define UNITS_MAX 100000
 
-Dwarf *image_debug_open(const char *build_id, int *ret_fd)
+Elf *image_debug_open(const char *build_id, int *ret_fd)
 {
 	char path[sizeof DEBUG_DIR + IMAGE_BUILD_ID_MAX + 16];
 	struct stat st;
-	Dwarf *dwarf;
+	Elf *elf;
 	int fd;
 
 	(void)snprintf(path, sizeof path, DEBUG_DIR "/%.2s/%s.debug", build_id, build_id + 2);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return NULL;
-	dwarf = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? dwarf_begin(fd, DWARF_C_READ) : NULL;
-	if (!dwarf) {
+	elf = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? elf_begin(fd, ELF_C_READ_MMAP, NULL) : NULL;
+	if (!elf) {
 		(void)close(fd);
 		return NULL;
 	}
 	*ret_fd = fd;
-	return dwarf;
+	return elf;
 }
 
 /* Compilers that write no table of ranges: every unit is asked. */

@@ -27,10 +27,10 @@ struct slot {
 };
 
 struct image {
-	Elf *elf;
-	Dwarf *dwarf, *debug; /* its own, that of its separate file; NULL none */
+	Elf *elf, *debug_elf; /* its separate file; NULL none */
+	Dwarf *dwarf, *debug; /* of both; NULL none */
 	int debug_fd;
-	bool debug_sought, cfi_sought, symbols_read, slots_read;
+	bool debug_sought, dwarf_sought, cfi_sought, symbols_read, slots_read;
 	size_t segments;
 	const char *raw;
 	size_t raw_bytes;
@@ -154,9 +154,20 @@ static void seek_debug(struct image *image)
 	if (image->debug_sought)
 		return;
 	image->debug_sought = true;
-	image->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
 	if (image->build_id[0])
-		image->debug = image_debug_open(image->build_id, &image->debug_fd);
+		image->debug_elf = image_debug_open(image->build_id, &image->debug_fd);
+}
+
+/* Late, since it unpacks all that is packed. */
+static void seek_dwarf(struct image *image)
+{
+	if (image->dwarf_sought)
+		return;
+	image->dwarf_sought = true;
+	seek_debug(image);
+	image->dwarf = dwarf_begin_elf(image->elf, DWARF_C_READ, NULL);
+	if (image->debug_elf)
+		image->debug = dwarf_begin_elf(image->debug_elf, DWARF_C_READ, NULL);
 }
 
 static int by_start(const void *a, const void *b)
@@ -204,8 +215,8 @@ static void read_symbols(struct image *image)
 	image->symbols_read = true;
 	seek_debug(image);
 	read_symbols_of(image, image->elf);
-	if (image->debug)
-		read_symbols_of(image, dwarf_getelf(image->debug));
+	if (image->debug_elf)
+		read_symbols_of(image, image->debug_elf);
 	if (image->symbols.used > 0)
 		qsort(image->symbols.at, image->symbols.used, sizeof image->symbols.at[0], by_start);
 }
@@ -413,21 +424,23 @@ Dwarf_Frame *image_cfi(struct image *image, uint64_t address)
 	Dwarf_Frame *frame = NULL, **place;
 	bool added;
 
-	if (!image->cfi_sought) {
-		image->cfi_sought = true;
-		seek_debug(image);
+	if (!image->cfi_sought)
 		image->eh_frame = dwarf_getcfi_elf(image->elf);
-		image->debug_frame = image->debug ? dwarf_getcfi(image->debug) : NULL;
-		if (!image->debug_frame && image->dwarf)
-			image->debug_frame = dwarf_getcfi(image->dwarf);
-	}
+	image->cfi_sought = true;
 	place = map_get(&image->rules, address);
 	if (place)
 		return *place;
-	if (!image->eh_frame || dwarf_cfi_addrframe(image->eh_frame, address, &frame) != 0)
+	if (!image->eh_frame || dwarf_cfi_addrframe(image->eh_frame, address, &frame) != 0) {
 		frame = NULL;
-	if (!frame && (!image->debug_frame || dwarf_cfi_addrframe(image->debug_frame, address, &frame) != 0))
-		frame = NULL;
+		if (!image->dwarf_sought) {
+			seek_dwarf(image);
+			image->debug_frame = image->debug ? dwarf_getcfi(image->debug) : NULL;
+			if (!image->debug_frame && image->dwarf)
+				image->debug_frame = dwarf_getcfi(image->dwarf);
+		}
+		if (!image->debug_frame || dwarf_cfi_addrframe(image->debug_frame, address, &frame) != 0)
+			frame = NULL;
+	}
 	place = map_put(&image->rules, address, &added);
 	if (place)
 		*place = frame;
@@ -436,7 +449,7 @@ Dwarf_Frame *image_cfi(struct image *image, uint64_t address)
 
 bool image_line(struct image *image, uint64_t address, const char **ret_file, uint32_t *ret_line)
 {
-	seek_debug(image);
+	seek_dwarf(image);
 	return (image->debug && image_line_of(image->debug, address, ret_file, ret_line)) ||
 	       (image->dwarf && image_line_of(image->dwarf, address, ret_file, ret_line));
 }

@@ -50,7 +50,7 @@ Dwarf_Frame *image_cfi(struct image *image, uint64_t address);
 bool image_line(struct image *image, uint64_t address, const char **ret_file, uint32_t *ret_line);
 
 /* image-line.c */
-Dwarf *image_debug_open(const char *build_id, int *ret_fd);
+Elf *image_debug_open(const char *build_id, int *ret_fd);
 bool image_line_of(Dwarf *dwarf, uint64_t address, const char **ret_file, uint32_t *ret_line);
 
 #endif

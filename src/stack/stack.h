@@ -28,9 +28,11 @@ struct stack_book *stack_book_new(const struct stack_options *options);
 void stack_book_free(struct stack_book *book);
 /* For each call that carries a stack, before the next record; site is its model_site. */
 void stack_book_take(struct stack_book *book, struct model *model, const struct model_view *view, uint32_t site);
+/* Before resolve: the frames of this site will be asked for; nothing is done for others. */
+void stack_book_want(struct stack_book *book, uint32_t site);
 /* After the last record, once.  0, or negative: then sites are known as the records tell them. */
 int stack_book_resolve(struct stack_book *book, struct model *model);
-/* The frames of a site, at least one; NULL for 0.  Before resolve: NULL. */
+/* The frames of a wanted site, at least one; NULL of others, and before resolve. */
 const struct frames *stack_book_frames(const struct stack_book *book, uint32_t site);
 /* One line on what kept frames from being known, NULL nothing. */
 const char *stack_book_trouble(const struct stack_book *book);

@@ -452,7 +452,8 @@ static void say_lines(struct work *w)
 		const char *file;
 		size_t at;
 
-		if (!known->image ||
+		/* Of the C library's own lines nobody learns anything, and its are many. */
+		if (!known->image || known->libc ||
 		    !image_line(known->image, known->address - (known->exact ? 0 : 1), &file, &message.line))
 			continue;
 		at = say(w, BOOK_LINE, &message, sizeof message);
@@ -477,10 +478,10 @@ void work_run(struct stack_book *book, struct model *model, int fd)
 	map_init(&w.frame_by_key, sizeof(uint32_t), 0);
 	map_init(&w.proven, sizeof(uint8_t), 0);
 	for (size_t i = 0; i < book->samples.used; i++)
-		if (book->samples.at[i].data)
+		if (book->samples.at[i].data && book->sites.at[book->samples.at[i].site].wanted)
 			one_sample(&w, &book->samples.at[i]);
 	for (size_t i = 1, named = 0; i <= sites && named < NAMELESS_MAX; i++) {
-		if (i < book->sites.used && book->sites.at[i].sample[0] > 0)
+		if (i >= book->sites.used || book->sites.at[i].sample[0] > 0 || !book->sites.at[i].wanted)
 			continue;
 		one_site(&w, (uint32_t)i);
 		named++;

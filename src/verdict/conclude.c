@@ -34,6 +34,9 @@ static void end_rules(struct analysis *analysis)
 	finding_list_settle(&analysis->findings);
 	finding_list_merge(&analysis->findings);
 	if (analysis->stacks) {
+		site_want_findings(&analysis->findings, analysis->stacks);
+		for (size_t site = 1; analysis->count_sites && site <= model_site_count(analysis->result.model); site++)
+			analysis->stacks->want(analysis->stacks->data, (uint32_t)site);
 		analysis->stacks->resolve(analysis->stacks->data, analysis->result.model);
 		site_tell_findings(&analysis->findings, analysis->stacks);
 		analysis->result.sites_trouble = analysis->stacks->trouble(analysis->stacks->data);
@@ -102,11 +105,17 @@ static int list_processes(struct analysis *analysis)
 		counts[result->by_call[i].row.index] = result->by_call[i].row.count;
 		row_ns[result->by_call[i].row.index] = result->by_call[i].ns;
 	}
-	for (size_t n = 0; r == 0 && (process = model_process_at(result->model, n)); n++)
-		if (!process->folded)
-			r = process_see(&analysis->processes, process);
+	for (size_t n = 0; r == 0 && (process = model_process_at(result->model, n)); n++) {
+		if (process->folded)
+			continue;
+		programs_see(&analysis->programs, process);
+		r = process_see(&analysis->processes, process);
+	}
 	if (r == 0)
 		r = process_judge(&analysis->processes, row_ns, counts, rows, &result->by_process);
+	if (r == 0)
+		r = programs_judge(&analysis->programs, row_ns, counts, rows, result->dearer_ns, result->programs,
+				   &result->by_exe, &result->by_exe_count);
 	free(counts);
 	free(row_ns);
 	return r;

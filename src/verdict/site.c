@@ -82,6 +82,13 @@ static void tell_finding(struct finding *finding, const struct analysis_stacks *
 		free(finding->sites.at[--finding->sites.used].module);
 }
 
+void site_want_findings(const struct finding_list *list, const struct analysis_stacks *stacks)
+{
+	for (size_t i = 0; i < list->items.used; i++)
+		for (size_t k = 0; k < list->items.at[i].sites.used; k++)
+			stacks->want(stacks->data, list->items.at[i].sites.at[k].number);
+}
+
 void site_tell_findings(struct finding_list *list, const struct analysis_stacks *stacks)
 {
 	for (size_t i = 0; i < list->items.used; i++)
@@ -105,6 +112,13 @@ void site_put_place(struct buf *buf, const struct frame *frame, bool line)
 		(void)buf_printf(buf, " by way of %s", frame->jump ? frame->jump : "another function");
 }
 
+static bool is_loader(const char *module)
+{
+	const char *base = module ? rule_base_name(module) : "";
+
+	return strncmp(base, "ld-linux", 8) == 0 || strncmp(base, "ld-2.", 5) == 0;
+}
+
 static void put_doubt(struct buf *buf, bool varies, bool sampled)
 {
 	if (varies)
@@ -120,7 +134,8 @@ void site_put(struct buf *buf, const struct finding_site *site)
 
 	if (!outer) {
 		site_put_place(buf, site->frames ? &site->frames->at[0] : &leaf, true);
-		if (site->frames)
+		/* The loader works before any program does. */
+		if (site->frames && !is_loader(site->frames->at[0].module))
 			(void)buf_puts(buf, ", called from a place not known");
 		return;
 	}

@@ -20,6 +20,8 @@ struct analysis_stacks {
 	void *data;
 	/* A call that carries a stack. */
 	void (*take)(void *data, struct model *model, const struct model_view *view, uint32_t site);
+	/* Its frames will be asked for. */
+	void (*want)(void *data, uint32_t site);
 	/* After the last record, once. */
 	void (*resolve)(void *data, struct model *model);
 	/* By model_site; NULL not known. */
@@ -31,6 +33,7 @@ struct analysis_stacks {
 /* Sites that a finding keeps. */
 #define SITE_MOST 16
 
+void site_want_findings(const struct finding_list *list, const struct analysis_stacks *stacks);
 /* Frames into the sites of all findings: those that are told alike become one, most calls first. */
 void site_tell_findings(struct finding_list *list, const struct analysis_stacks *stacks);
 

@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause
+# What reports tell of call sites, and the options for it.
+
+load helper
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return 1
+	printf '%s\n' '#include <unistd.h>' \
+		'static __attribute__((noinline)) int ask(void) { return getgid() + 1; }' \
+		'int main(void) { int sum = 0; for (int i = 0; i < 300; i++) sum += ask(); return sum == 1; }' >p.c
+	gcc -g -o p p.c
+	"$SYSCULL" run --engine ptrace -q --no-keep -- true || skip "no ptrace here"
+	"$SYSCULL" run --engine ptrace -v --no-keep -- ./p 2>&1 | grep -q 'p ask+0x' || skip "built without libdw"
+}
+
+@test "a finding names function and line; -v the whole stack" {
+	run_apart "$SYSCULL" run --engine ptrace --no-keep --floor 0%,0us -- ./p
+	[ "$status" -eq 0 ]
+	[[ $errors == *"299  p ask+0x"*" (p.c:2)"* ]]
+	[[ $errors != *"p main+0x"* ]]
+	run_apart "$SYSCULL" run --engine ptrace --no-keep -v -- ./p
+	[[ $errors == *"p main+0x"*" (p.c:3)"* ]]
+}
+
+@test "--stacks off tells the instruction alone" {
+	run_apart "$SYSCULL" run --engine ptrace --no-keep --stacks off --floor 0%,0us -- ./p
+	[[ $errors == *"299  libc.so.6+0x"* ]]
+	[[ $errors != *"p ask"* ]]
+}
+
+@test "--stacks wants one of three words" {
+	run_apart "$SYSCULL" run --stacks all -- true
+	[ "$status" -eq 125 ]
+	[[ $errors == *"--stacks wants off, sites or deep, not 'all'"* ]]
+}
+
+@test "a trace carries stacks, and a file that has changed since is not looked at" {
+	"$SYSCULL" record --engine ptrace -o trace -- ./p
+	run_apart "$SYSCULL" report --floor 0%,0us trace
+	[[ $output == *"299  p ask+0x"*" (p.c:2)"* ]]
+	# Another file of the same name.
+	gcc -O2 -o q p.c
+	mv q p
+	run_apart "$SYSCULL" report --floor 0%,0us trace
+	[[ $output == *"299  p+0x"* ]]
+	[[ $output != *"ask+0x"* ]]
+}
+
+@test "a trace holds no environment" {
+	SECRET_OF_MINE=do-not-keep-me-anywhere "$SYSCULL" record --engine ptrace --stacks deep -o trace -- ./p
+	! grep -q do-not-keep-me trace
+}
+
+@test "--by site has all calls" {
+	run_apart "$SYSCULL" run --engine ptrace --no-keep --by site -- ./p
+	[[ $errors == *"avoidable   most of it"* ]]
+	[[ $errors == *"300        0"*"getgid 300"*"p ask+0x"* ]]
+	run_apart "$SYSCULL" run --by place -- true
+	[ "$status" -eq 125 ]
+	[[ $errors == *"--by wants region or site, not 'place'"* ]]
+}
+
+@test "collapsed stacks, by calls and by what can be saved" {
+	"$SYSCULL" run --engine ptrace --no-keep --format collapsed=c --format json=j -- ./p
+	grep -q '^p;_start;.*;main;ask;getgid;getgid 300$' c
+	# Every line is frames and a number, and the numbers are all calls.
+	! grep -vE '^[^ ;]+(;.+)+ [0-9]+$' c
+	/usr/bin/python3 -c '
+import json
+calls = sum(call["count"] for call in json.load(open("j"))["calls"])
+assert sum(int(line.rsplit(" ", 1)[1]) for line in open("c")) == calls, calls'
+	"$SYSCULL" run --engine ptrace --no-keep --weight saving --format collapsed=s -- ./p
+	grep -qE '^p;_start;.*;main;ask;getgid;identity-call [1-9][0-9]+$' s
+	[ "$(wc -l <s)" -eq 1 ]
+	run_apart "$SYSCULL" run --weight time -- true
+	[[ $errors == *"--weight wants calls or saving, not 'time'"* ]]
+}
+
+@test "suppressions name a function or a module that called" {
+	printf '[suppress]\nrule = identity-call\nsite = p:ask\nreason = known\n' >s
+	run_apart "$SYSCULL" run --engine ptrace --no-keep --suppressions s -- ./p
+	[[ $errors == *"Hidden  1 finding in 299 calls"* ]]
+	printf '[suppress]\nrule = identity-call\nsite = p:main\nreason = other\n' >s
+	run_apart "$SYSCULL" run --engine ptrace --no-keep --floor 0%,0us --suppressions s -- ./p
+	[[ $errors == *"299  p ask+0x"* ]]
+}
+
+@test "--redact hides the files of frames" {
+	"$SYSCULL" run --engine ptrace --no-keep --redact paths --format json=j --format collapsed=c -- ./p
+	! grep -qE 'p\.c|/p"' j
+	! grep -qE '^p;' c
+}
