@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # A thread of encrypted messages to measure with: a throw-away key and a mail
 # store of its own, in FOLDER, which must not exist yet.  Nothing of the user's
-# is read or written.  FOLDER/env has the variables to work with it.
+# is read or written.  FOLDER/env has the variables to work with it; with them
+# `gpgconf --kill gpg-agent` ends the agent that was started for it.
 #
 # usage: docs/cases/notmuch.sh FOLDER [MESSAGES]
 set -eu
