@@ -22,7 +22,7 @@ static const struct opt report_options[] = {
 	{ 'P', "path", "PATH", "look at calls on PATH only (repeatable)" },
 	{ 'q', "quiet", NULL, "print nothing unless there is something worth fixing" },
 	{ 'v', "verbose", NULL, "all findings in full, all calls" },
-	{ VIEW_BY, "by", "WHAT", "region or site: a table of calls by mark, or by who made them" },
+	{ VIEW_BY, "by", "WHAT", "region, exe or site: a table of calls by mark, program or caller" },
 	{ VIEW_COLOR, "color", "WHEN", "auto, always or never" },
 	{ OPT_CWD, "cwd", "DIR", "FILE is a log of strace's: its program began in DIR" },
 	{ VIEW_FAILED, "failed", NULL, "look at failed calls only" },

@@ -28,10 +28,12 @@ int view_option(struct view *view, int letter, const char *value, struct error *
 	case VIEW_BY:
 		if (strcmp(value, "region") == 0)
 			view->by_region = true;
+		else if (strcmp(value, "exe") == 0)
+			view->by_exe = true;
 		else if (strcmp(value, "site") == 0)
 			view->by_site = true;
 		else
-			return error_set(err, EINVAL, "--by wants region or site, not '%s'", value);
+			return error_set(err, EINVAL, "--by wants region, exe or site, not '%s'", value);
 		return 0;
 	case VIEW_WEIGHT:
 		view->weigh_savings = strcmp(value, "saving") == 0;
@@ -100,6 +102,7 @@ int view_finish(struct view *view, struct analysis *analysis, struct analysis_fa
 					  .quiet = view->quiet,
 					  .by_site = view->by_site,
 					  .weigh_savings = view->weigh_savings,
+					  .by_exe = view->by_exe,
 					  .by_region = view->by_region };
 	int r;
 

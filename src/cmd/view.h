@@ -14,7 +14,7 @@
 
 struct view {
 	const char *output; /* -o */
-	bool by_region, by_site, weigh_savings, quiet, verbose;
+	bool by_exe, by_region, by_site, weigh_savings, quiet, verbose;
 	long finding; /* of formats that tell one; 0 the first */
 	enum tty_color color;
 	struct formats formats;

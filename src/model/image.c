@@ -119,6 +119,7 @@ void image_inherit(struct image *to, const struct image *from)
 	to->pub.start_ns = own.start_ns;
 	to->pub.end_ns = 0;
 	to->pub.calls = own.calls;
+	to->pub.forked = false;
 	to->pub.execed = to->pub.ended = to->pub.folded = to->pub.starting = false;
 	to->pub.startup_calls = 0;
 	to->pub.exit_how = to->pub.exit_status = 0;

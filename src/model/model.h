@@ -52,6 +52,7 @@ struct model_process {
 	bool argv_cut; /* words, or ends of words, are missing */
 	bool env_known; /* was the environment seen at all? */
 	bool execed; /* this image began with an exec that we saw */
+	bool forked; /* or with a fork that we saw */
 	bool ended;
 	uint64_t start_ns, end_ns;
 	uint64_t calls; /* fed so far */

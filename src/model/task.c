@@ -309,6 +309,7 @@ static int fork_process(struct model *model, const struct event_fork *event, str
 		task->proc->image->guessed = from->guessed;
 	}
 	image_inherit(task->proc->image, from);
+	task->proc->image->pub.forked = !task->proc->image->pub.folded;
 	task->proc->image->pub.changed = model->changes.now;
 	error = share_memory(model, parent->proc, task->proc, event->clone_flags);
 	r = share_at_fork(model, parent, task, event->clone_flags);

@@ -207,6 +207,47 @@ void json_processes(struct json *json, const struct analysis_result *result)
 	free(rows);
 }
 
+static void put_part(struct json *json, const char *name, const struct verdict_exe_part *part)
+{
+	json_key(json, name);
+	json_object_begin(json);
+	json_member_uint(json, "count", part->calls);
+	json_member_uint(json, "failed", part->failed);
+	json_member_ns(json, "time_ns", part->ns);
+	json_object_end(json);
+}
+
+void json_programs(struct json *json, const struct analysis_result *result)
+{
+	static const char *const names[MODEL_PHASES] = {
+		[MODEL_PHASE_EXEC] = "exec",
+		[MODEL_PHASE_LOADER] = "loader",
+		[MODEL_PHASE_LIBRARY] = "libraries",
+		[MODEL_PHASE_LOCALE] = "locale",
+		[MODEL_PHASE_INTERPRETER] = "interpreter",
+	};
+
+	json_key(json, "programs");
+	json_array_begin(json);
+	for (size_t i = 0; i < result->by_exe_count; i++) {
+		const struct verdict_exe *exe = &result->by_exe[i];
+
+		json_object_begin(json);
+		json_member_string(json, "exe", exe->exe);
+		json_member_uint(json, "runs", exe->runs);
+		json_member_uint(json, "forks", exe->forks);
+		json_member_uint(json, "count", exe->calls);
+		json_member_ns(json, "time_ns", exe->calls_ns);
+		json_member_ns(json, "cpu_ns", exe->work_ns);
+		put_part(json, "startup", &exe->startup);
+		for (unsigned phase = 0; phase < MODEL_PHASES; phase++)
+			if (names[phase])
+				put_part(json, names[phase], &exe->parts[phase]);
+		json_object_end(json);
+	}
+	json_array_end(json);
+}
+
 void json_regions(struct json *json, const struct analysis_result *result)
 {
 	json_key(json, "regions");

@@ -22,6 +22,7 @@ void json_processes(struct json *json, const struct analysis_result *result);
 void json_findings(struct json *json, const struct analysis_result *result);
 void json_suppressed(struct json *json, const struct analysis_result *result);
 void json_regions(struct json *json, const struct analysis_result *result);
+void json_programs(struct json *json, const struct analysis_result *result);
 void json_budgets(struct json *json, const struct analysis_result *result);
 void json_baseline(struct json *json, const struct analysis_result *result);
 void json_verdict(struct json *json, const struct analysis_result *result);

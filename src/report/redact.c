@@ -365,6 +365,15 @@ static void processes(struct redacted *redacted, const struct analysis_result *f
 	}
 }
 
+static void programs(struct redacted *redacted, const struct analysis_result *from)
+{
+	struct verdict_exe *to = copy(redacted, from->by_exe, from->by_exe_count, sizeof *to);
+
+	redacted->result.by_exe = to;
+	for (size_t i = 0; to && i < from->by_exe_count; i++)
+		to[i].exe = path(redacted, to[i].exe);
+}
+
 static void facts(struct redacted *redacted, const struct analysis_result *from)
 {
 	struct analysis_facts *to = &redacted->result.facts;
@@ -447,6 +456,7 @@ struct redacted *redact_result(const struct analysis_result *result, unsigned se
 		suppressed(redacted, result);
 		sites(redacted, result);
 		processes(redacted, result);
+		programs(redacted, result);
 	}
 	if (redacted->failed) {
 		redacted_free(redacted);

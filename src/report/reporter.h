@@ -19,6 +19,7 @@ struct report_options {
 	bool by_site; /* --by site: a table of call sites */
 	bool weigh_savings; /* collapsed stacks: by the time that can be saved, not by calls */
 	bool by_region; /* --by region: a table of regions */
+	bool by_exe; /* --by exe: a table of programs */
 	size_t finding; /* --finding: of those that tell one; 0 the first */
 	const char *output_note; /* NULL */
 	const char *name; /* of the report's file, up to its last dot; "" none.  Foreign text */

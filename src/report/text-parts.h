@@ -27,6 +27,7 @@ const char *text_plural(uint64_t count, const char *one, const char *many, char 
 void text_findings(struct text *text);
 void text_calls(struct text *text);
 void text_regions(struct text *text);
+void text_programs(struct text *text);
 void text_sites(struct text *text);
 void text_suppressed(struct text *text);
 /* Of a result that has a check: everything there is to print. */

@@ -294,6 +294,10 @@ static int text_write(FILE *out, const struct analysis_result *result, const str
 		term_end(&text.term);
 		if (options->by_site)
 			text_sites(&text);
+		if (options->by_exe) {
+			text_programs(&text);
+			term_end(&text.term);
+		}
 		if (options->by_region) {
 			text_regions(&text);
 			term_end(&text.term);

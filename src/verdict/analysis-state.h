@@ -6,7 +6,6 @@
 #include "base/vec.h"
 #include "rules/claims.h"
 #include "verdict/analysis.h"
-#include "verdict/programs.h"
 #include "verdict/region.h"
 #include "verdict/site-table.h"
 #include "verdict/time.h"

@@ -191,6 +191,7 @@ void analysis_free(struct analysis *analysis)
 	programs_done(&analysis->programs);
 	analysis_shown_free(analysis->shown);
 	free(analysis->result.regions);
+	free(analysis->result.by_exe);
 	model_free(analysis->result.model);
 	price_book_free(analysis->result.prices);
 	package_book_free(analysis->packages);
@@ -233,6 +234,8 @@ static int feed_call(struct analysis *analysis, const struct model_view *view)
 	if (analysis->stacks && event_item(&view->call->head, SYS_ITEM_STACK))
 		analysis->stacks->take(analysis->stacks->data, analysis->result.model, view,
 				       model_site(analysis->result.model, view));
+	if (row)
+		programs_add_call(&analysis->programs, view->process, row->index, view->phase, view->err);
 	if (analysis->regions.regions.used > 0) {
 		region_look(&analysis->regions, view->call);
 		if (row)

@@ -22,6 +22,7 @@
 #include "verdict/package.h"
 #include "verdict/price.h"
 #include "verdict/process.h"
+#include "verdict/programs.h"
 #include "verdict/settings.h"
 #include "verdict/site-table.h"
 #include "verdict/site.h"
@@ -233,6 +234,8 @@ struct analysis_result {
 	struct price_book *prices;
 	const struct program_book *programs; /* NULL: no account of the tasks, or not of all */
 	double dearer_ns; /* of each call in what it says */
+	struct verdict_exe *by_exe; /* dearest first; of the calls that a filter lets through */
+	size_t by_exe_count;
 	struct verdict_region *regions; /* in the order of their first mark */
 	size_t region_count; /* 0: no marks were seen */
 	uint64_t regions_refused; /* marks beyond the limit of names */

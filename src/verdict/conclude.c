@@ -105,11 +105,17 @@ static int list_processes(struct analysis *analysis)
 		counts[result->by_call[i].row.index] = result->by_call[i].row.count;
 		row_ns[result->by_call[i].row.index] = result->by_call[i].ns;
 	}
-	for (size_t n = 0; r == 0 && (process = model_process_at(result->model, n)); n++)
-		if (!process->folded)
-			r = process_see(&analysis->processes, process);
+	for (size_t n = 0; r == 0 && (process = model_process_at(result->model, n)); n++) {
+		if (process->folded)
+			continue;
+		programs_see(&analysis->programs, process);
+		r = process_see(&analysis->processes, process);
+	}
 	if (r == 0)
 		r = process_judge(&analysis->processes, row_ns, counts, rows, &result->by_process);
+	if (r == 0)
+		r = programs_judge(&analysis->programs, row_ns, counts, rows, result->dearer_ns, result->programs,
+				   &result->by_exe, &result->by_exe_count);
 	free(counts);
 	free(row_ns);
 	return r;

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "verdict/programs.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #define OTHERS UINT64_MAX
 
 void programs_init(struct program_book *book)
@@ -11,6 +15,8 @@ void programs_init(struct program_book *book)
 
 void programs_done(struct program_book *book)
 {
+	for (size_t i = 0; i < book->programs.used; i++)
+		vec_done(&book->programs.at[i].cells);
 	vec_done(&book->programs);
 	map_done(&book->by_exe);
 }
@@ -62,6 +68,44 @@ void programs_add_work(struct program_book *book, const struct model_process *pr
 	life->calls += calls;
 }
 
+static struct program_cell *cell_of(struct program_book *book, struct program *program, uint32_t row)
+{
+	while (program->cells.used <= row) {
+		if (book->cells >= PROGRAM_CELLS_MAX || !vec_add(&program->cells))
+			return NULL;
+		book->cells++;
+	}
+	return &program->cells.at[row];
+}
+
+void programs_add_call(struct program_book *book, const struct model_process *process, uint32_t row,
+		       enum model_phase phase, int err)
+{
+	struct program *program = program_of(book, process->exe);
+	struct program_cell *cell = program ? cell_of(book, program, row) : NULL;
+
+	if (!program)
+		return;
+	program->calls++;
+	program->failed[phase] += err != 0;
+	if (cell)
+		cell->count[phase]++;
+	else
+		book->unsplit++;
+}
+
+void programs_see(struct program_book *book, const struct model_process *process)
+{
+	struct program *program = program_of(book, process->exe);
+
+	if (!program)
+		return;
+	if (process->execed || !process->forked)
+		program->runs++;
+	else
+		program->forks++;
+}
+
 double programs_life_ns(const struct program_book *book, const struct model_exe *exe, enum finding_life life,
 			double dearer_ns)
 {
@@ -73,4 +117,73 @@ double programs_life_ns(const struct program_book *book, const struct model_exe 
 		return -1;
 	ns = at->work_ns + at->calls * dearer_ns;
 	return ns > 0 ? ns / (double)at->ended : 0;
+}
+
+static void add_part(struct verdict_exe_part *to, const struct verdict_exe_part *part)
+{
+	to->calls += part->calls;
+	to->failed += part->failed;
+	to->ns += part->ns;
+}
+
+static void judge_one(const struct program *program, const double *row_ns, const uint64_t *row_counts, size_t rows,
+		      struct verdict_exe *ret)
+{
+	ret->exe = program->exe ? program->exe->path : "(other programs)";
+	ret->runs = program->runs;
+	ret->forks = program->forks;
+	ret->calls = program->calls;
+	for (size_t row = 0; row < program->cells.used && row < rows; row++) {
+		double each_ns = row_counts[row] > 0 ? row_ns[row] / (double)row_counts[row] : 0;
+
+		for (unsigned phase = 0; phase < MODEL_PHASES; phase++) {
+			uint64_t count = program->cells.at[row].count[phase];
+
+			ret->parts[phase].calls += count;
+			ret->parts[phase].ns += each_ns * (double)count;
+			ret->calls_ns += each_ns * (double)count;
+		}
+	}
+	for (unsigned phase = 0; phase < MODEL_PHASES; phase++) {
+		ret->parts[phase].failed = program->failed[phase];
+		if (phase != MODEL_PHASE_WORK)
+			add_part(&ret->startup, &ret->parts[phase]);
+	}
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct verdict_exe *x = a, *y = b;
+	double x_ns = x->work_ns >= 0 ? x->work_ns : x->calls_ns, y_ns = y->work_ns >= 0 ? y->work_ns : y->calls_ns;
+
+	if (x_ns != y_ns)
+		return x_ns < y_ns ? 1 : -1;
+	if (x->calls != y->calls)
+		return x->calls < y->calls ? 1 : -1;
+	return strcmp(x->exe, y->exe);
+}
+
+int programs_judge(const struct program_book *book, const double *row_ns, const uint64_t *row_counts, size_t rows,
+		   double dearer_ns, bool work_known, struct verdict_exe **ret_list, size_t *ret_count)
+{
+	size_t count = book->programs.used;
+	struct verdict_exe *list = calloc(count ? count : 1, sizeof *list);
+
+	if (!list)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		const struct program *program = &book->programs.at[i];
+
+		judge_one(program, row_ns, row_counts, rows, &list[i]);
+		for (unsigned life = 0; life < FINDING_LIFE_COUNT; life++)
+			list[i].work_ns += program->lives[life].work_ns + program->lives[life].calls * dearer_ns;
+		if (!work_known)
+			list[i].work_ns = -1;
+		else if (list[i].work_ns < 0)
+			list[i].work_ns = 0;
+	}
+	qsort(list, count, sizeof *list, by_time);
+	*ret_list = list;
+	*ret_count = count;
+	return 0;
 }

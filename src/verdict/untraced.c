@@ -328,6 +328,12 @@ static void exit_feed(struct untraced *book, struct untraced_task *task, const s
 		task->own_ns += teardown_ns;
 		book->work_ns += teardown_ns;
 	}
+	/* The whole life of the task; where an exec was in it is not known. */
+	if (book->in_kernel && end->run_ns > 0) {
+		double ours_ns = book->gap_ns * task->own_stops;
+
+		task->own_ns = (double)end->run_ns > ours_ns ? (double)end->run_ns - ours_ns : 0;
+	}
 	program_ends(book, task);
 	if (task->clocked) {
 		book->clocks++;
@@ -377,7 +383,7 @@ static void exec_feed(struct untraced *book, const struct event_exec *exec)
 	struct untraced_task *former = task_get(book, exec->former_tid ? exec->former_tid : exec->head.tid), moved,
 			     *task;
 
-	if (former)
+	if (former && !book->in_kernel)
 		program_ends(book, former);
 	if (!former || !exec->former_tid || exec->former_tid == exec->head.tid)
 		return;

@@ -151,6 +151,12 @@ def agree(name, report, whole=True):
     for call in report["calls"]:
         if sum(call["errors"].values()) > call["count"]:
             bad.append(f"{name}: more errors than calls: {call}")
+    for program in report["programs"]:
+        parts = [program[part] for part in ("exec", "loader", "libraries", "locale", "interpreter")]
+        expect(name + ": parts of a start", program["startup"]["count"], sum(part["count"] for part in parts))
+        if program["startup"]["count"] > program["count"] or program["startup"]["time_ns"] > program["time_ns"] + 1:
+            bad.append(f"{name}: more to start than in all: {program}")
+    expect(name + ": by program", sum(sums(report["calls"]).values()), sum(p["count"] for p in report["programs"]))
     amounts(name, report)
     for finding in report["findings"]:
         expect(name + ": costs", finding["calls"], sum(cost["count"] for cost in finding["costs"]))
@@ -162,6 +168,8 @@ def simple_runs():
     report = run("true", "true")
     if report:
         agree("true", report)
+        expect("true: programs", [1], [program["runs"] for program in report["programs"]])
+        expect("true: execs", [1], [program["exec"]["count"] for program in report["programs"]])
         expect("true: command", ["true"], report["command"])
         expect("true: exit", {"status": 0, "signal": None}, report["exit"])
         expect("true: processes", 1, len(report["processes"]))

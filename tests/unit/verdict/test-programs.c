@@ -61,6 +61,53 @@ static void many_programs_share_the_last_entry(void **state)
 	programs_done(&book);
 }
 
+/* 10 calls at 2 ns of one row, 3 at 100 ns of another. */
+static void lists_are_of_what_was_counted(void **state)
+{
+	static const double row_ns[] = { 20, 300 };
+	static const uint64_t row_counts[] = { 10, 3 };
+	struct model_process a = run_of(&exes[0], true, EVENT_EXIT_STATUS),
+			     b = run_of(&exes[1], false, EVENT_EXIT_STATUS);
+	struct program_book book;
+	struct verdict_exe *list;
+	size_t count;
+
+	(void)state;
+	programs_init(&book);
+	for (unsigned i = 0; i < 8; i++)
+		programs_add_call(&book, &a, 0, i < 3 ? MODEL_PHASE_LOADER : MODEL_PHASE_WORK, i == 0 ? 2 : 0);
+	programs_add_call(&book, &a, 1, MODEL_PHASE_EXEC, 0);
+	for (unsigned i = 0; i < 2; i++) {
+		programs_add_call(&book, &b, 0, MODEL_PHASE_LOCALE, 0);
+		programs_add_call(&book, &b, 1, MODEL_PHASE_WORK, 0);
+	}
+	programs_see(&book, &a);
+	b.forked = true;
+	programs_see(&book, &b);
+	b.forked = false;
+	programs_see(&book, &b);
+	assert_int_equal(programs_judge(&book, row_ns, row_counts, 2, 0, false, &list, &count), 0);
+	assert_int_equal(count, 2);
+	assert_string_equal(list[0].exe, "/b");
+	assert_int_equal(list[0].runs, 1);
+	assert_int_equal(list[0].forks, 1);
+	assert_true(NEAR(list[0].calls_ns, 2 * 2.0 + 2 * 100.0));
+	assert_true(list[0].work_ns < 0);
+	assert_int_equal(list[0].startup.calls, 2);
+	assert_int_equal(list[1].calls, 9);
+	assert_int_equal(list[1].startup.calls, 4);
+	assert_true(NEAR(list[1].startup.ns, 3 * 2.0 + 100.0));
+	assert_int_equal(list[1].parts[MODEL_PHASE_LOADER].failed, 1);
+	assert_true(NEAR(list[1].parts[MODEL_PHASE_EXEC].ns, 100.0));
+	free(list);
+	programs_add_work(&book, &a, true, 1000, 10);
+	assert_int_equal(programs_judge(&book, row_ns, row_counts, 2, 5, true, &list, &count), 0);
+	assert_string_equal(list[0].exe, "/a");
+	assert_true(NEAR(list[0].work_ns, 1050.0));
+	free(list);
+	programs_done(&book);
+}
+
 static struct finding *add_children(struct finding_list *list)
 {
 	struct finding *finding = finding_add(list, &rule_a, FINDING_LIKELY);
@@ -123,6 +170,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_way_of_living_by_itself),
+		cmocka_unit_test(lists_are_of_what_was_counted),
 		cmocka_unit_test(many_programs_share_the_last_entry),
 		cmocka_unit_test(forks_have_lives_in_their_price),
 	};
