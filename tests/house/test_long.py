@@ -37,6 +37,12 @@ sys.exit(suite.main(Small()))
 TESTS = "echo a ok; echo b ok; echo c ok; echo d ok"
 SYSCULL = '''#!/bin/sh
 [ "$1" = doctor ] && exit ${DOCTOR:-0}
+if [ "$1" = fix ]; then
+	while [ "$1" != -- ]; do shift; done
+	shift
+	[ "$1" = grep ] && exit ${REACHED:-0}
+	UNDER=us exec "$@"
+fi
 while [ "$1" != -- ]; do
 	[ "$1" = -o ] && report=$2
 	shift
@@ -95,6 +101,13 @@ assert status == 0 and "not judged: looks-up: untraced ok, traced us: it looks f
 
 fails("differs: looks-up: untraced ok, traced worse",
       tests=TESTS + "; if [ \"$UNDER\" ]; then echo looks-up worse; else echo looks-up ok; fi")
+
+# Untraced with the remedies of fix.
+FIXED = {"SYSCULL_LONG_FIX": "1", "DOCTOR": "1"}
+status, said = shard(**FIXED)
+assert status == 0 and said.startswith("4 tests the same, 0 differ, 0 flaky, 0 not judged; 0 s untraced, "), said
+fails("differs: b: untraced ok, with fixes bad", tests=TESTS + "; [ -z \"$UNDER\" ] || echo b bad", **FIXED)
+fails("the library is not reached", REACHED="1", **FIXED)
 
 status, said = shard(OFFLINE="1")
 assert status == 77 and said == "skipped: no network\n", said

@@ -5,6 +5,9 @@ A test whose two untraced results differ is flaky: told, not compared.  All
 others must have the same result under us, the books must be closed, and the
 report must hold together.  A shard says what it runs (class Suite); here is
 how it is judged, and that this judging can fail.  Never retries a difference.
+
+With SYSCULL_LONG_FIX=1 the third run is not traced, but has the remedies that
+`syscull fix` uses by itself.
 """
 import os
 import re
@@ -23,6 +26,9 @@ GONE = "did not run"
 RUN_SECONDS = 3600
 WIDTH = 80
 LINES = 60
+FIXED = os.environ.get("SYSCULL_LONG_FIX") == "1"
+UNDER = "with fixes" if FIXED else "traced"
+FIX = [SYSCULL, "fix", "-q", "--with", "xattr,closefrom", "--"]
 
 
 class Suite:
@@ -56,7 +62,7 @@ def skip(why):
     sys.exit(77)
 
 
-def run(suite, name, before=()):
+def run(suite, name, before=(), inside=()):
     # The path is the same for every run: results may quote it.
     folder = os.path.join(LONG, suite.name, "run")
     shutil.rmtree(folder, ignore_errors=True)
@@ -68,7 +74,8 @@ def run(suite, name, before=()):
     start = time.monotonic()
     with open(output, "wb") as out:
         # The suite's environment is its own, syscull keeps ours.
-        child = subprocess.Popen([*before, "env", "-i", *(f"{key}={value}" for key, value in env.items()), *argv],
+        child = subprocess.Popen([*before, "env", "-i", *(f"{key}={value}" for key, value in env.items()),
+                                  *inside, *argv],
                                  cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT,
                                  start_new_session=True)
         try:
@@ -90,11 +97,11 @@ def compare(first, second, traced, cannot_judge):
         why = next((why for pattern, (result, why) in cannot_judge.items()
                     if re.fullmatch(pattern, test) and re.fullmatch(result, t)), None)
         if a != b:
-            flaky[test] = f"{a} / {b}, traced {t}"
+            flaky[test] = f"{a} / {b}, {UNDER} {t}"
         elif a != t and why:
-            unjudged[test] = f"untraced {a}, traced {t}: {why}"
+            unjudged[test] = f"untraced {a}, {UNDER} {t}: {why}"
         elif a != t:
-            differ[test] = f"untraced {a}, traced {t}"
+            differ[test] = f"untraced {a}, {UNDER} {t}"
     return differ, flaky, unjudged
 
 
@@ -143,25 +150,41 @@ def judge(suite, first, second, traced, report):
     wrong = [f"differs: {test}: {text}" for test, text in differ.items()]
     wrong += self_check(first.results, second.results, traced.results, suite.cannot_judge)
     if first.status == second.status != traced.status and not flaky and not unjudged:
-        wrong.append(f"differs: exit status: untraced {first.status}, traced {traced.status}")
+        wrong.append(f"differs: exit status: untraced {first.status}, {UNDER} {traced.status}")
     if len(first.results) < suite.least:
         wrong.append(f"only {len(first.results):,} tests ran, at least {suite.least:,} should")
-    books_wrong, text = books(report)
+    books_wrong, text = ([], "") if FIXED else books(report)
     wrong += books_wrong + [f"report: {line}" for line in absurd(report)]
     said = [f"flaky: {test}: {text}" for test, text in flaky.items()]
     said += [f"not judged: {test}: {text}" for test, text in unjudged.items()]
     seen = re.search(r"([\d,]+) seen", text)
     same = len({*first.results, *second.results, *traced.results}) - len(differ) - len(flaky) - len(unjudged)
-    last = (f"{same:,} tests the same, {len(differ)} differ, {len(flaky)} flaky, {len(unjudged)} not judged; "
-            f"{seen.group(1) if seen else 'no'} calls, books {'closed' if not books_wrong else 'NOT closed'}; "
-            f"{min(first.seconds, second.seconds):.0f} s untraced, {traced.seconds:.0f} s traced")
+    last = f"{same:,} tests the same, {len(differ)} differ, {len(flaky)} flaky, {len(unjudged)} not judged; "
+    if not FIXED:
+        last += f"{seen.group(1) if seen else 'no'} calls, books {'closed' if not books_wrong else 'NOT closed'}; "
+    last += f"{min(first.seconds, second.seconds):.0f} s untraced, {traced.seconds:.0f} s {UNDER}"
     return wrong, said, last
+
+
+def under_us(suite, path):
+    """The third run, and the report."""
+    if not FIXED:
+        traced = run(suite, "traced", [SYSCULL, "run", "-v", "--color", "never", "-o", path, "--"])
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return traced, file.read()
+    # A library that is not there changes nothing.
+    there = subprocess.run([*FIX, "grep", "-c", "libsyscull-preload", "/proc/self/maps"], capture_output=True,
+                           check=False)
+    if there.returncode != 0:
+        print(f"the library is not reached: {there.stderr.decode(errors='replace').strip()}")
+        sys.exit(1)
+    return run(suite, "fixed", inside=FIX), ""
 
 
 def main(suite):
     if not os.access(SYSCULL, os.X_OK):
         skip(f"no {SYSCULL}: make build")
-    if subprocess.run([SYSCULL, "doctor"], capture_output=True, check=False).returncode != 0:
+    if not FIXED and subprocess.run([SYSCULL, "doctor"], capture_output=True, check=False).returncode != 0:
         skip("tracing does not work here: syscull doctor says why")
     os.makedirs(os.path.join(LONG, suite.name), exist_ok=True)
     path = os.path.join(LONG, suite.name, "report")
@@ -169,9 +192,7 @@ def main(suite):
         first, second = run(suite, "untraced-1"), run(suite, "untraced-2")
     except fetch.CannotFetch as why:
         skip(why)
-    traced = run(suite, "traced", [SYSCULL, "run", "-v", "--color", "never", "-o", path, "--"])
-    with open(path, encoding="utf-8", errors="replace") as file:
-        wrong, said, last = judge(suite, first, second, traced, file.read())
+    wrong, said, last = judge(suite, first, second, *under_us(suite, path))
     for lines in (said, wrong):
         for line in lines[:LINES]:
             print(line)
