@@ -145,7 +145,7 @@ int analysis_new(const struct analysis_spec *spec, struct analysis **ret, struct
 	analysis->result.floor = spec->floor;
 	analysis->result.settings = spec->settings;
 	analysis->suppressions = spec->suppressions;
-	analysis->stacks = spec->stacks;
+	analysis->stacks = analysis->result.stacks = spec->stacks;
 	analysis->count_sites = spec->sites;
 	site_table_init(&analysis->sites);
 	if (!spec->floor.set && spec->floor.share == 0 && spec->floor.least_ns == 0 && spec->floor.enough_ns == 0)
@@ -153,6 +153,8 @@ int analysis_new(const struct analysis_spec *spec, struct analysis **ret, struct
 	r = set_up(analysis, spec);
 	if (r == 0 && analysis->budgets)
 		r = budgets_begin(analysis->budgets);
+	if (r == 0 && analysis->budgets)
+		analysis->budgets->model = analysis->stacks ? analysis->result.model : NULL;
 	if (r < 0) {
 		analysis_free(analysis);
 		return error_errno(err, -r, "cannot begin the analysis");

@@ -253,6 +253,7 @@ struct analysis_result {
 	struct verdict_site *sites; /* the same by what they are told as */
 	size_t site_count;
 	uint64_t sites_unknown; /* calls in none of them */
+	const struct analysis_stacks *stacks; /* who knows frames of sites; NULL nobody */
 	const char *sites_trouble; /* what kept call sites from being known, NULL nothing */
 	/* With a filter by_call, by_process and findings are what it lets through. */
 	const struct filter *filter; /* NULL: nothing is left out */

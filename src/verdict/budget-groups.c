@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "verdict/analysis.h"
 #include "verdict/budget-state.h"
+#include "verdict/site.h"
 
 static const char *path_of(const struct model_view *view)
 {
@@ -53,8 +54,18 @@ static struct budget_group *new_group(struct budget *budget, const struct model_
 	return NULL;
 }
 
-int budget_group_add(struct budget *budget, const struct model_view *view, const struct event_call *call, int err)
+/* 0: nothing tells it. */
+static uint32_t site_number(struct model *model, const struct model_view *view)
 {
+	if (!model || !view->call || !event_item(&view->call->head, SYS_ITEM_CALLER))
+		return 0;
+	return model_site(model, view);
+}
+
+int budget_group_add(struct budget *budget, struct model *model, const struct model_view *view,
+		     const struct event_call *call, int err)
+{
+	uint32_t site = site_number(model, view);
 	const char *path = view->call ? path_of(view) : NULL;
 	uint64_t hash = path ? map_hash(path, strlen(path)) : 0, key;
 	struct budget_group *group;
@@ -75,10 +86,12 @@ int budget_group_add(struct budget *budget, const struct model_view *view, const
 			return -ENOMEM;
 		}
 		*place = (uint32_t)budget->groups.used;
+		group->site = site;
 	}
 	group = &budget->groups.at[*place - 1];
 	group->count++;
 	group->first_count += hash == group->first_hash;
+	group->site_count += site == group->site;
 	return 0;
 }
 
@@ -126,6 +139,35 @@ static char *place_of(const struct budget_group *group)
 	return result;
 }
 
+void budgets_want_sites(const struct budgets *budgets, const struct analysis_stacks *stacks)
+{
+	for (size_t i = 0; i < budgets->items.used; i++)
+		for (size_t k = 0; k < budgets->items.at[i].groups.used; k++)
+			if (budgets->items.at[i].groups.at[k].site > 0)
+				stacks->want(stacks->data, budgets->items.at[i].groups.at[k].site);
+}
+
+/* "libselinux.so.1 lgetfilecon_raw+0x49, called by ls+0x171cc": NULL not known. */
+static char *place_in_code(const struct budget_group *group, const struct analysis_result *result)
+{
+	struct finding_site site = { .number = group->site };
+	struct buf foreign = BUF_INIT, buf = BUF_INIT;
+	char *text;
+
+	if (group->site > 0 && result->stacks)
+		site.frames = result->stacks->frames(result->stacks->data, group->site);
+	if (!site_outer(site.frames))
+		return NULL;
+	site_put(&foreign, &site);
+	(void)text_escape(&buf, buf_text(&foreign), foreign.bytes, '\0', true);
+	if (group->site_count < group->count)
+		(void)buf_puts(&buf, ", and others");
+	text = buf_steal(&buf);
+	buf_done(&foreign);
+	buf_done(&buf);
+	return text;
+}
+
 static char *name_of(const struct budget_group *group)
 {
 	char call[SYS_NAME_MAX], error[SYS_NAME_MAX];
@@ -144,7 +186,7 @@ static int make_room(struct budget *budget, size_t count)
 	return budget->top ? 0 : -ENOMEM;
 }
 
-int budget_groups_top(struct budget *budget)
+int budget_groups_top(struct budget *budget, const struct analysis_result *result)
 {
 	size_t count = budget->groups.used < BUDGET_TOP ? budget->groups.used : BUDGET_TOP;
 
@@ -159,6 +201,7 @@ int budget_groups_top(struct budget *budget)
 		top->count = group->count;
 		top->name = name_of(group);
 		top->place = place_of(group);
+		top->site = place_in_code(group, result);
 		top->program = printable(rule_base_name(group->exe->path));
 		if (!top->name || !top->program || (group->first && !top->place))
 			return -ENOMEM;
@@ -174,6 +217,20 @@ static int by_calls(const void *a, const void *b)
 	if (x->finding->calls != y->finding->calls)
 		return x->finding->calls < y->finding->calls ? 1 : -1;
 	return x < y ? -1 : 1;
+}
+
+/* Who made the most of them; NULL not known. */
+static char *site_of_finding(const struct finding *finding)
+{
+	struct buf text = BUF_INIT;
+	char *shown;
+
+	if (finding->sites.used == 0 || !finding->sites.at[0].frames)
+		return NULL;
+	site_put(&text, &finding->sites.at[0]);
+	shown = text.bytes > 0 ? printable(buf_text(&text)) : NULL;
+	buf_done(&text);
+	return shown;
 }
 
 int budget_findings_top(struct budget *budget, const struct analysis_result *result)
@@ -197,6 +254,7 @@ int budget_findings_top(struct budget *budget, const struct analysis_result *res
 		top->name = strdup(finding->rule->id);
 		top->place = finding->where ? strdup(finding->where) : NULL;
 		top->program = finding->exe ? printable(rule_base_name(finding->exe)) : NULL;
+		top->site = site_of_finding(finding);
 	}
 	free(found);
 	return 0;

@@ -13,9 +13,11 @@ void budget_top_done(struct budget *budget);
 void budget_groups_done(struct budget *budget);
 
 /* budget-groups.c */
-int budget_group_add(struct budget *budget, const struct model_view *view, const struct event_call *call, int err);
+/* model: NULL, call sites are not told. */
+int budget_group_add(struct budget *budget, struct model *model, const struct model_view *view,
+		     const struct event_call *call, int err);
 /* The largest groups as contributors. */
-int budget_groups_top(struct budget *budget);
+int budget_groups_top(struct budget *budget, const struct analysis_result *result);
 /* The same from the findings of rules. */
 int budget_findings_top(struct budget *budget, const struct analysis_result *result);
 bool budget_counts_finding(const struct budget *budget, const struct analysis_result *result, size_t n);

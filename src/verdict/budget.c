@@ -181,7 +181,7 @@ int budgets_call(struct budgets *budgets, const struct model_view *view, const s
 		if (!counts(budget, call, id, err))
 			continue;
 		budget->count++;
-		if (budget->kind == BUDGET_MAX && budget_group_add(budget, view, call, err) < 0)
+		if (budget->kind == BUDGET_MAX && budget_group_add(budget, budgets->model, view, call, err) < 0)
 			r = -ENOMEM;
 	}
 	return r;
@@ -342,7 +342,7 @@ int budgets_take(struct budgets *budgets, const struct analysis_result *result, 
 			r = cannot(budget, "no program '%s' ran", budget->program);
 		if (r == 0 && budget->kind == BUDGET_MAX && budget->count > 0) {
 			budget_top_done(budget);
-			r = budget->rules.used > 0 ? budget_findings_top(budget, result) : budget_groups_top(budget);
+			r = budget->rules.used > 0 ? budget_findings_top(budget, result) : budget_groups_top(budget, result);
 		}
 		sample.count = budget->count;
 		sample.known = !budget->why;

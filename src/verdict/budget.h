@@ -59,6 +59,8 @@ struct budget_group {
 	char *dir; /* as the program wrote it; "" none */
 	char *first; /* the first path; NULL: the calls have none */
 	uint64_t first_hash, first_count;
+	uint32_t site; /* model_site of the first call, 0 not known */
+	uint64_t site_count; /* calls from there */
 	uint64_t count;
 };
 
@@ -114,6 +116,7 @@ struct budgets {
 	bool strict; /* what counted nothing cannot be judged */
 
 	/* Of the run that is going on. */
+	struct model *model; /* call sites are told with it; NULL: they are not */
 	VEC(uint32_t) active; /* those of no region or the present one */
 	struct map regions; /* hash of the name → nothing: those that began */
 	uint64_t unnamed; /* calls that the kernel knows and we do not */
@@ -143,6 +146,9 @@ bool budgets_need_rules(const struct budgets *budgets);
 int budgets_begin(struct budgets *budgets);
 int budgets_call(struct budgets *budgets, const struct model_view *view, const struct event_call *call,
 		 enum sys_call_id id, int err);
+/* Before sites are resolved: whose will be told. */
+struct analysis_stacks;
+void budgets_want_sites(const struct budgets *budgets, const struct analysis_stacks *stacks);
 /* The name of the region that begins. */
 int budgets_region(struct budgets *budgets, const char *name);
 /* After analysis_finish: keeps what the run says of every budget. */

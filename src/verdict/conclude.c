@@ -35,6 +35,8 @@ static void end_rules(struct analysis *analysis)
 	finding_list_merge(&analysis->findings);
 	if (analysis->stacks) {
 		site_want_findings(&analysis->findings, analysis->stacks);
+		if (analysis->budgets)
+			budgets_want_sites(analysis->budgets, analysis->stacks);
 		for (size_t site = 1; analysis->count_sites && site <= model_site_count(analysis->result.model); site++)
 			analysis->stacks->want(analysis->stacks->data, (uint32_t)site);
 		analysis->stacks->resolve(analysis->stacks->data, analysis->result.model);
