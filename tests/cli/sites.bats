@@ -91,3 +91,9 @@ assert sum(int(line.rsplit(" ", 1)[1]) for line in open("c")) == calls, calls'
 	! grep -qE 'p\.c|/p"' j
 	! grep -qE '^p;' c
 }
+
+@test "a broken budget names who made the calls" {
+	run_apart "$SYSCULL" check --engine ptrace --max getgid=3 --max identity-call=0 -- ./p
+	[ "$status" -eq 121 ]
+	[[ $errors == *"300  getgid; p ask+0x"*" (p.c:2)"* ]]
+}
