@@ -18,6 +18,7 @@
 struct child {
 	struct rule_key key; /* first */
 	bool born, judged, copied;
+	bool waits; /* for small children of its own: its life is theirs */
 	uint64_t use; /* that it was counted for, when judged */
 };
 
@@ -139,7 +140,7 @@ static uint64_t life_of(const struct rule_run *run, const struct model_process *
 static void judge(struct rule_run *run, struct model_process *process)
 {
 	struct trivial_state *state = run->state;
-	struct child *child = child_of(run, NULL, process->pid, false);
+	struct child *child = child_of(run, NULL, process->pid, false), *parent;
 	struct trivial_use *use = NULL, what;
 	struct model_process *starter;
 	uint64_t hash;
@@ -163,10 +164,13 @@ static void judge(struct rule_run *run, struct model_process *process)
 	use->exe = what.exe;
 	use->option = what.option;
 	use->children++;
-	use->life_ns += life_of(run, process);
+	use->life_ns += child->waits ? 0 : life_of(run, process);
 	use->calls += process->calls;
 	use->copies += child->copied;
 	use->nested += process->ppid != starter->pid;
+	parent = process->ppid != starter->pid ? child_of(run, NULL, process->ppid, false) : NULL;
+	if (parent)
+		parent->waits = true;
 	rule_tally_merge(&use->key.tally, &child->key.tally);
 	rule_keys_value(&state->uses, &use->key, use->children);
 	child->judged = true;
