@@ -342,7 +342,8 @@ int budgets_take(struct budgets *budgets, const struct analysis_result *result, 
 			r = cannot(budget, "no program '%s' ran", budget->program);
 		if (r == 0 && budget->kind == BUDGET_MAX && budget->count > 0) {
 			budget_top_done(budget);
-			r = budget->rules.used > 0 ? budget_findings_top(budget, result) : budget_groups_top(budget, result);
+			r = budget->rules.used > 0 ? budget_findings_top(budget, result)
+						   : budget_groups_top(budget, result);
 		}
 		sample.count = budget->count;
 		sample.known = !budget->why;
