@@ -39,7 +39,7 @@ const struct remedy remedy_table[] = {
 		.means = REMEDY_BY_PRELOAD,
 		.rules = "fd-sweep",
 		.does = "questions for the limit of descriptors get highest open one + 1",
-		.unsafe = "a program that plans how many it can open is told too few",
+		.unsafe = "a program that plans by them, or opens higher ones as it sweeps, is misled",
 	},
 	{
 		.name = "procfs-stdio",

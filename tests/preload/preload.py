@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -258,8 +259,12 @@ def case_setuid(place):
     assert said([program, "maps"], preload())[1] == b"preloaded 0, secure 1\n"
     os.chmod(program, 0o755)
     assert said([program, "maps"], preload())[1] == b"preloaded 1, secure 0\n"
-    done = run([SYSCULL, "fix", "-q", "--", program, "maps"])
-    assert done.stdout == b"preloaded 1, secure 0\n", done
+    done = run([SYSCULL, "fix", "--", program, "maps"])
+    assert done.stdout == b"preloaded 1, secure 0\n" and done.stderr.count(b"\n") == 1, done
+    os.chmod(program, 0o6755)
+    done = run([SYSCULL, "fix", "--", program, "maps"])
+    assert done.stdout == b"preloaded 0, secure 1\n", done
+    assert b"is a set-user-id program: it is not reached" in done.stderr, done
 
 
 def case_nofile(place):
@@ -360,6 +365,40 @@ def case_static(place):
     assert done.stderr.decode().splitlines() == ["syscull: with LC_ALL=C"], done
     assert run([SYSCULL, "fix", "-q", "--", static]).stderr == b""
     assert len(run([SYSCULL, "fix", "--", "true"]).stderr.splitlines()) == 1
+    # Others, by their files alone: such as are none, they do not run.
+    with open(static, "rb") as file:
+        image = file.read()
+
+    def obstacle(data):
+        path = os.path.join(place.top, "made")
+        with open(path, "wb") as file:
+            file.write(data)
+        os.chmod(path, 0o755)
+        done = run([SYSCULL, "fix", "--", path])
+        return done.stderr.decode(errors="replace")
+
+    def elf(*segments, count=None, size=56):
+        """An ELF header and program headers, (type, bytes) each, with the bytes behind them."""
+        at = 64 + 56 * len(segments)
+        table, rest = b"", b""
+        for kind, data in segments:
+            table += struct.pack("<IIQQQQQQ", kind, 4, at + len(rest), 0, 0, len(data), len(data), 4)
+            rest += data
+        head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\x02\x01\x01", 2, 62, 1, 0, 64, 0, 0, 64, size,
+                           len(segments) if count is None else count, 0, 0, 0)
+        return head + table + rest
+
+    note = struct.pack("<III4s4s", 4, 4, 4, b"Go\0\0", b"idid")
+    other = struct.pack("<III4s4s", 4, 4, 1, b"GNU\0", b"idid")
+    interpreter = (3, b"/lib64/ld-linux-x86-64.so.2\0")
+    assert "is a 32-bit program: " in obstacle(image[:4] + b"\1" + image[5:])
+    assert "is a Go program" in obstacle(elf(interpreter, (4, other + note)))
+    assert "linked statically" in obstacle(elf((1, b"code")))
+    huge = struct.pack("<III4s", 0xffffffff, 0xffffffff, 1, b"XXXX")
+    for nothing in (elf(interpreter, (4, other)), elf(interpreter, (4, huge)), elf(interpreter, (4, note[:10])),
+                    elf((1, b"code"), count=60000), elf((1, b"code"), count=9), elf((1, b"code"), size=32), b"\x7fELF",
+                    b"#!", b"#! ", b"", image[:70]):
+        assert "not reached" not in obstacle(nothing), nothing
     # A script is its interpreter, and what cannot be read is left to exec.
     script = os.path.join(place.top, "script")
     with open(script, "w", encoding="ascii") as file:
