@@ -25,7 +25,7 @@ fails_with()
 	while read -r name argument; do
 		case $name in
 		# Those that take no command, or want --count, have tests of their own.
-		--attach | --help | --version | --system | --cgroup) continue ;;
+		--attach | --help | --version | --system | --cgroup | --weight) continue ;;
 		--count | --duration | --interval | --max-overhead | --times) continue ;;
 		--user) [ "$(id -u)" -eq 0 ] || continue ;;
 		esac
