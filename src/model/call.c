@@ -185,3 +185,14 @@ int call_feed(struct model *model, struct task *task, const struct event_call *c
 		return shape->effect(model, task, call, view);
 	return 0;
 }
+
+const struct model_file *model_fd(struct model *model, const struct model_view *view, int32_t fd)
+{
+	const struct task *task = model->last;
+	struct file *file;
+
+	if (!view->call || !task || task->tid != view->call->head.tid)
+		return NULL;
+	file = table_lookup(task->table, fd, view->call->head.time_ns);
+	return file ? file_view(model, file) : NULL;
+}

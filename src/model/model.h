@@ -165,6 +165,10 @@ const char *model_cwd(struct model *model, const struct model_process *process);
  * the model; equal mounts are the same pointer. */
 const struct model_mount *model_mount_of(struct model *model, const struct model_process *process, const char *path);
 
+/* What a descriptor stands for in the task that made this view's call, for calls that
+ * name several (poll); as long as view->file.  NULL unknown. */
+const struct model_file *model_fd(struct model *model, const struct model_view *view, int32_t fd);
+
 /* The number of calls that were fed so far. */
 uint64_t model_now(const struct model *model);
 

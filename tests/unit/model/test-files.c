@@ -56,6 +56,28 @@ static void test_open_and_close(void **state)
 	stream_done(&s);
 }
 
+/* Calls that name several descriptors, as before the call. */
+static void test_any_descriptor(void **state)
+{
+	struct stream s = { 0 };
+	const struct model_file *file;
+
+	stream_feed(&s, START "100 openat(AT_FDCWD, \"a\", O_RDONLY) = 3\n"
+			      "100 openat(AT_FDCWD, \"b\", O_RDONLY) = 4\n"
+			      "100 poll([{fd=3 events=POLLIN}, {fd=4 events=POLLIN}], 2, 0) = 0\n");
+	file = model_fd(s.model, &s.last, 4);
+	assert_non_null(file);
+	assert_string_equal(file->path, "/w/b");
+	file = model_fd(s.model, &s.last, 3);
+	assert_non_null(file);
+	assert_string_equal(file->path, "/w/a");
+	assert_null(model_fd(s.model, &s.last, 5));
+	assert_null(model_fd(s.model, &s.last, -1));
+	stream_feed(&s, "task 200 exe=/bin/y cwd=/w\n200 getppid() = 1\n");
+	assert_null(model_fd(s.model, &s.last, 3));
+	stream_done(&s);
+}
+
 static void test_close_that_fails(void **state)
 {
 	struct stream s = { 0 };
@@ -373,6 +395,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_open_and_close),
+		cmocka_unit_test(test_any_descriptor),
 		cmocka_unit_test(test_close_that_fails),
 		cmocka_unit_test(test_copies),
 		cmocka_unit_test(test_pairs_and_other_makers),
