@@ -34,7 +34,8 @@ struct analysis_stacks {
 #define SITE_MOST 16
 
 void site_want_findings(const struct finding_list *list, const struct analysis_stacks *stacks);
-/* Frames into the sites of all findings: those that are told alike become one, most calls first. */
+/* Frames into the sites of all findings, none without stacks: those that are told
+ * alike become one, most calls first. */
 void site_tell_findings(struct finding_list *list, const struct analysis_stacks *stacks);
 
 /* The frame that a call is told by: the first outside the C library; NULL not known. */
