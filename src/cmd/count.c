@@ -138,10 +138,9 @@ static void add_note(struct run *run, const char *text)
 	run->note_count++;
 }
 
-/* Keeps the largest of each row, whichever of the two places it is in. */
-static int take_maxima(struct run *run, size_t rows, uint64_t *ret_interval)
+/* Keeps the largest of each row, as they were before the last flip. */
+static void take_maxima(struct run *run, size_t rows, uint64_t *ret_interval)
 {
-	counting_flip(run->counting);
 	for (size_t i = 0; i < rows; i++) {
 		uint64_t max = counting_take_max(run->counting, i);
 
@@ -150,7 +149,6 @@ static int take_maxima(struct run *run, size_t rows, uint64_t *ret_interval)
 		if (max > run->max_ns[i])
 			run->max_ns[i] = max;
 	}
-	return 0;
 }
 
 static int make_room(struct run *run, size_t rows)
@@ -250,15 +248,20 @@ static void tell_interval(struct run *run)
 {
 	uint64_t now = clock_now_ns();
 	struct counted_interval interval = { .from_ns = run->from_ns - run->begin_ns, .to_ns = now - run->begin_ns };
-	size_t rows = counting_rows(run->counting);
-	uint64_t *maxima = calloc(rows ? rows : 1, sizeof *maxima);
 	FILE *stream = text_stream(run);
-	int r = maxima ? make_room(run, rows) : -ENOMEM;
+	uint64_t *maxima;
+	size_t rows;
+	int r;
 
+	/* Rows that come from here on have nothing in the place that is read. */
+	counting_flip(run->counting);
+	rows = counting_rows(run->counting);
+	maxima = calloc(rows ? rows : 1, sizeof *maxima);
+	r = maxima ? make_room(run, rows) : -ENOMEM;
 	counted_init(&interval.counted);
 	run->from_ns = now;
 	if (r == 0)
-		r = take_maxima(run, rows, maxima);
+		take_maxima(run, rows, maxima);
 	if (r == 0)
 		r = gather_interval(run, rows, maxima, &interval.counted);
 	free(maxima);
@@ -349,8 +352,10 @@ static int gather(struct run *run, struct counted *ret)
 	int r = make_room(run, rows);
 
 	/* Both places, since the last change may have been a moment ago. */
-	for (int i = 0; r == 0 && i < 2; i++)
-		r = take_maxima(run, rows, NULL);
+	for (int i = 0; r == 0 && i < 2; i++) {
+		counting_flip(run->counting);
+		take_maxima(run, rows, NULL);
+	}
 	for (size_t i = 0; r == 0 && i < rows; i++) {
 		const struct count_row *one = counting_row(run->counting, i);
 

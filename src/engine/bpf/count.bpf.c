@@ -471,8 +471,6 @@ __noinline uint32_t errno_of(int64_t ret)
 /* Of numbers in other tables than ours; i386 and arm have the same ones. */
 __noinline uint32_t kind_of_foreign(uint32_t arch, int32_t nr)
 {
-	uint64_t number = (uint32_t)nr;
-
 	if (arch == ARCH_COMPAT) {
 		switch (nr) {
 		case 1: /* exit */
@@ -492,12 +490,12 @@ __noinline uint32_t kind_of_foreign(uint32_t arch, int32_t nr)
 		}
 	}
 #ifdef ARCH_X32
-	number &= ~X32_BIT;
-	if (arch == ARCH_X32 && number == 513)
-		return COUNT_KIND_REGISTER;
-	KEEP(number);
-	if (arch == ARCH_X32 && number < KERN_NRS)
-		return kinds[number];
+	if (arch == ARCH_X32) {
+		uint64_t number = (uint32_t)nr & ~X32_BIT;
+
+		KEEP(number);
+		return number == 513 ? COUNT_KIND_REGISTER : number < KERN_NRS ? kinds[number] : 0;
+	}
 #endif
 	return 0;
 }
