@@ -391,12 +391,12 @@ static void find_births(struct strace_log *log)
 			if (bytes > 5 && (memcmp(text.at, "clone", 5) == 0 || memcmp(text.at, "fork(", 5) == 0 ||
 					  memcmp(text.at, "vfork", 5) == 0)) {
 				char **begun = map_put(&pending, tid, NULL);
+				bool cut = memmem(text.at, bytes, "<unfinished", 11) != NULL;
 
 				strace_find_birth(log, tid, text);
 				if (begun) {
 					free(*begun);
-					*begun = memmem(text.at, bytes, "<unfinished", 11) ? strndup(text.at, bytes)
-											   : NULL;
+					*begun = cut ? strndup(text.at, bytes) : NULL;
 				}
 			} else if (strace_literal(&text, "<... ")) {
 				char **begun = map_get(&pending, tid);
