@@ -123,8 +123,8 @@ void image_inherit(struct image *to, const struct image *from)
 	to->pub.execed = to->pub.ended = to->pub.folded = to->pub.starting = false;
 	to->pub.startup_calls = 0;
 	to->pub.exit_how = to->pub.exit_status = 0;
-	to->env = from->env;
-	to->env_bytes = from->env_bytes;
+	to->pub.env = from->pub.env;
+	to->pub.env_bytes = from->pub.env_bytes;
 }
 
 /* Arguments and environment of a task or exec record. */
@@ -135,8 +135,8 @@ void image_tell(struct model *model, struct image *image, const struct event_hea
 	if (image->pub.folded)
 		return;
 	if (exec) {
-		image->pub.argv = image->env = NULL;
-		image->pub.argv_bytes = image->env_bytes = 0;
+		image->pub.argv = image->pub.env = NULL;
+		image->pub.argv_bytes = image->pub.env_bytes = 0;
 		image->pub.env_known = false;
 	}
 	item = event_item(head, SYS_ITEM_ARGV);
@@ -147,19 +147,18 @@ void image_tell(struct model *model, struct image *image, const struct event_hea
 	}
 	item = event_item(head, SYS_ITEM_ENV);
 	if (item) {
-		image->env = text_keep(model, event_item_data(item), item->bytes);
-		image->env_bytes = image->env ? item->bytes : 0;
-		image->pub.env_known = image->env && !(item->flags & EVENT_ITEM_TRUNCATED);
+		image->pub.env = text_keep(model, event_item_data(item), item->bytes);
+		image->pub.env_bytes = image->pub.env ? item->bytes : 0;
+		image->pub.env_known = image->pub.env && !(item->flags & EVENT_ITEM_TRUNCATED);
 	}
 }
 
 const char *model_getenv(const struct model_process *process, const char *name)
 {
-	const struct image *image = (const struct image *)(const void *)process;
 	size_t name_bytes = strlen(name);
-	const char *at = image->env;
+	const char *at = process->env;
 	/* A NUL stands behind the last byte, whatever the record held. */
-	const char *end = at ? at + image->env_bytes : NULL;
+	const char *end = at ? at + process->env_bytes : NULL;
 
 	while (at && at < end) {
 		size_t bytes = strlen(at);

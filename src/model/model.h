@@ -50,6 +50,8 @@ struct model_process {
 	const char *argv; /* NUL-separated, as long as argv_bytes; may be NULL */
 	size_t argv_bytes;
 	bool argv_cut; /* words, or ends of words, are missing */
+	const char *env; /* as argv; for model_getenv() */
+	size_t env_bytes;
 	bool env_known; /* was the environment seen at all? */
 	bool execed; /* this image began with an exec that we saw */
 	bool forked; /* or with a fork that we saw */

@@ -105,8 +105,6 @@ struct proc;
 struct image {
 	struct model_process pub; /* first */
 	struct proc *proc; /* NULL when ended or folded */
-	const char *env;
-	size_t env_bytes;
 	uint64_t loader_base; /* where the kernel put it */
 	bool fresh; /* a launched task before its first exec */
 	bool guessed; /* only known by its calls */
