@@ -81,6 +81,9 @@ SYSCULL_HIDDEN bool syscull__fds_is_open(struct fds_run *run, int fd);
  */
 #define FDS_SLOTS_ASKED 32768
 SYSCULL_HIDDEN int syscull__fds_larger(struct fds_run *run, int slots);
+/* The same in one call, for up to 1,024 slots, a multiple of 64: 0 as well where
+ * the last 64 of them are all open and none can be written to. */
+SYSCULL_HIDDEN int syscull__fds_larger_at_once(struct fds_run *run, int slots);
 /* No open descriptor is at or above the result.  -EFBIG: beyond run->ceiling; -ENODATA: nobody tells. */
 SYSCULL_HIDDEN long syscull__fds_slots(struct fds_run *run);
 /* What the limits allow to be open, which is no evidence of what is. */

@@ -72,6 +72,24 @@ static bool wide_sets(struct fds_run *run)
 }
 
 /*
+ * select(2) of the numbers up to `fd` in bits, for writing, without waiting:
+ * as within(), and 1 where all of them are open and one may be written to.
+ */
+static int select_asked(struct fds_run *run, unsigned char *bits, int fd)
+{
+	struct {
+		long seconds, rest;
+	} none = { 0, 0 };
+#ifdef SYS_select
+	long result = CALL(run, SYS_select, (long)fd + 1, NULL, bits, NULL, &none);
+#else
+	long result = CALL(run, SYS_pselect6, (long)fd + 1, NULL, bits, NULL, &none, NULL);
+#endif
+
+	return result == -EBADF || result > 0 ? 1 : (int)result;
+}
+
+/*
  * select(2) looks at no bit beyond the table: for a number that is not open it
  * answers EBADF within the table, and 0 beyond.  bits: zeros, of more than
  * `fd` bits; left as they were.  1 within, 0 beyond, negative: refused.
@@ -81,32 +99,30 @@ static bool wide_sets(struct fds_run *run)
 static int within(struct fds_run *run, unsigned char *bits, int fd)
 {
 	unsigned long *word = (unsigned long *)(void *)bits + fd / (int)(8 * sizeof(long));
-	long result;
+	int result;
 
 	if (syscull__fds_is_open(run, fd))
 		return 1;
 	if (fd >= 1024 && !wide_sets(run))
 		return -ENOSYS;
 	*word = 1UL << ((unsigned int)fd % (8 * sizeof(long)));
-#ifdef SYS_select
-	{
-		struct {
-			long seconds, rest;
-		} none = { 0, 0 };
-
-		result = CALL(run, SYS_select, (long)fd + 1, bits, NULL, NULL, &none);
-	}
-#else
-	{
-		struct {
-			long seconds, rest;
-		} none = { 0, 0 };
-
-		result = CALL(run, SYS_pselect6, (long)fd + 1, bits, NULL, NULL, &none, NULL);
-	}
-#endif
+	result = select_asked(run, bits, fd);
 	*word = 0;
-	return result == -EBADF ? 1 : result < 0 ? (int)result : 0;
+	return result;
+}
+
+/*
+ * One call for within()'s two, where no more than time hangs on the answer:
+ * 64 numbers are asked for at once, of which one that is not open is enough.
+ * Where all are open they are polled, which is nothing beside closing them, and
+ * the answer is "no" if none can be written to.
+ */
+int syscull__fds_larger_at_once(struct fds_run *run, int slots)
+{
+	uint64_t bits[1024 / 64] = { 0 };
+
+	bits[(slots - 1) / 64] = UINT64_MAX;
+	return select_asked(run, (unsigned char *)bits, slots - 1);
 }
 
 int syscull__fds_larger(struct fds_run *run, int slots)

@@ -11,7 +11,7 @@
 	(SYSCULL_FDS_UNSHARE | SYSCULL_FDS_NO_RANGE | SYSCULL_FDS_NO_PROCFS | SYSCULL_FDS_NO_LOOP | SYSCULL_FDS_BOUND)
 
 /* A table up to this size is closed at once, whatever is in it. */
-#define SMALL_SLOTS 1023
+#define SMALL_SLOTS 1024
 /* A list pays from this many slots of the table for each entry, the list itself counted as so many entries. */
 #define SPARSE_SLOTS 256
 #define SPARSE_FIXED 10
@@ -123,7 +123,7 @@ static bool list_is_cheaper(struct fds_run *run, long count)
 /* Whether the table is worth a look at its list; a small one is remembered. */
 static bool is_large(struct fds_run *run)
 {
-	int result = syscull__fds_larger(run, SMALL_SLOTS);
+	int result = syscull__fds_larger_at_once(run, SMALL_SLOTS);
 
 	if (result == 0)
 		run->hints |= SYSCULL_FDS_HINT_SMALL;

@@ -96,8 +96,8 @@ struct syscull_fds_options {
  * spares the descriptors that valgrind, sanitizers and the like hold.
  * Safety: any thread, async-signal-safe, safe in a vfork child.
  * Cost: one close_range(2) for each gap between the kept numbers; before that,
- * to know a sparse table, fcntl(2) and pselect6(2) (select(2) on x86-64) once,
- * left out with SYSCULL_FDS_HINT_SMALL.  For a table of more than 1,024
+ * to know a sparse table, one pselect6(2) (select(2) on x86-64), left out
+ * with SYSCULL_FDS_HINT_SMALL.  For a table of more than 1,024
  * slots the list in /proc is opened and asked for its count (openat(2),
  * fstat(2), close(2)) and the size once more, with a get_robust_list(2) before
  * that, which tells emulators.  A sparse one is then closed by the list:

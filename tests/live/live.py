@@ -76,7 +76,8 @@ class Report:
         for name, count, failed in ROW.findall(self.section("Calls")):
             self.calls[name] = int(count.replace(",", ""))
             self.failed[name] = int(failed.replace(",", ""))
-        head = re.search(r"([\d,]+) calls?\b", text)
+        # What may stand before the head line is a warning, which can name calls, too.
+        head = re.search(r"([\d,]+) calls?\b", re.sub(r"^Beware.*\n(?: .*\n)*", "", text))
         self.total = int(head.group(1).replace(",", "")) if head else -1
         self.closed = re.search(r"^Books\s+closed:", text, re.M) is not None
 
