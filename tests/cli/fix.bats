@@ -218,3 +218,28 @@ print("ok")'
 	run_apart "$SYSCULL" run -- ls -l d1k
 	grep -q 'try now *syscull fix --with xattr=off -- ls -l d1k' err
 }
+
+@test "--prove: the command's descriptors are its own, not those that syscull has" {
+	need ptrace "$SYSCULL" run -q -- true
+	# On a terminal nobody says that lines should wait; the command's stdout is none.
+	/usr/bin/python3 - <<-'END'
+	import json, os, pty, sys
+	words = ["fix", "--prove", "-y", "-n", "1", "--with", "PYTHONUNBUFFERED", "--format", "json", "-o", "p.json", "--",
+	         "/usr/bin/python3", "-c", "for i in range(1000): print(i)"]
+	os.environ["PYTHONUNBUFFERED"] = "1"
+	pid, fd = pty.fork()
+	if pid == 0:
+	    os.execv(os.environ["SYSCULL"], ["syscull", *words])
+	said = b""
+	try:
+	    while more := os.read(fd, 4096):
+	        said += more
+	except OSError:
+	    pass
+	status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+	assert status == 0, (status, said)
+	proof = json.load(open("p.json"))
+	[remedy] = proof["remedies"]
+	assert remedy["saves_calls"] > 900 and remedy["estimated_ns"] is not None, remedy
+	END
+}

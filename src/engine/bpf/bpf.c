@@ -280,8 +280,6 @@ static int bpf_start(const struct engine_spec *spec, struct engine **ret_engine,
 	cook_init(e);
 	if (!proc_usable())
 		e->stats.met |= ENGINE_MET_NO_PROC;
-	if (spec->argv)
-		launch_keep_fds(e);
 	r = load_open(&e->loaded, &load, err);
 	if (r == 0)
 		r = load_attach(&e->loaded, err);

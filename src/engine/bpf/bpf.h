@@ -187,7 +187,6 @@ int child_go(struct child *child, struct error *err);
 void child_done(struct child *child, bool kill_it);
 
 /* launch.c, attach.c */
-void launch_keep_fds(struct engine_bpf *e);
 int bpf_launch(struct engine_bpf *e, const struct engine_spec *spec, struct error *err);
 int bpf_attach(struct engine_bpf *e, const struct engine_spec *spec, struct error *err);
 

@@ -11,33 +11,22 @@
 #include "base/clock.h"
 #include "engine/bpf/bpf.h"
 
-/* What the command will have at its begin: ours of now, before we open any,
- * but for what closes on exec. */
-void launch_keep_fds(struct engine_bpf *e)
+/* What the command will have at its begin: what the child that waits has, which
+ * may be other than ours, but for what closes on exec. */
+static void keep_fds(struct engine_bpf *e, pid_t pid)
 {
 	struct teller teller = bpf_teller(e);
-	size_t at = 0;
+	size_t begin = e->out.bytes;
 
-	tell_fds(&teller, getpid(), getpid());
-	while (at < e->out.bytes) {
+	tell_fds(&teller, pid, pid);
+	for (size_t at = begin; at < e->out.bytes;) {
 		const struct event_fd *fd = (const struct event_fd *)(const void *)(e->out.data + at);
 
-		/* The folder that is being read shows itself too. */
 		if (!(fd->flags & O_CLOEXEC) && buf_add(&e->fds, fd, fd->head.bytes) != 0)
 			e->stats.state_errors++;
 		at += fd->head.bytes;
 	}
-	buf_clear(&e->out);
-}
-
-static void own_fds(struct engine_bpf *e, pid_t pid)
-{
-	for (size_t at = 0; at < e->fds.bytes;) {
-		struct event_fd *fd = (struct event_fd *)(void *)(e->fds.data + at);
-
-		fd->head.pid = fd->head.tid = (uint32_t)pid;
-		at += fd->head.bytes;
-	}
+	e->out.bytes = begin;
 }
 
 static int take_died(struct engine_bpf *e, const struct child *child)
@@ -70,7 +59,7 @@ static int hold(struct engine_bpf *e, struct child *child, struct error *err)
 	cook_mounts(e, task);
 	tell_ids(&teller, pid, pid);
 	tell_limits(&teller, pid, pid);
-	own_fds(e, pid);
+	keep_fds(e, pid);
 	r = child_calibrated(child, err);
 	if (r == 0 && child->ended)
 		return take_died(e, child);

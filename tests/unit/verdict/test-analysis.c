@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "verdict/analysis.h"
+#include "verdict/analysis-state.h"
 
 static struct analysis *begin(const char *const *only)
 {
@@ -176,12 +176,70 @@ static void untraced_is_never_more_than_traced(void **state)
 	analysis_free(analysis);
 }
 
+static bool reads(const struct rule *rule, unsigned call)
+{
+	const uint16_t *id = rule->calls;
+
+	while (*id && *id != call)
+		id++;
+	return *id != 0;
+}
+
+/* A call costs the rules that read it, and no others; one that none reads costs
+ * the comparison of two numbers. */
+static void a_rule_is_told_of_its_calls_alone(void **state)
+{
+	struct analysis *analysis = begin(NULL);
+	unsigned unread = 0, rules = 0;
+
+	while (rule_list[rules])
+		rules++;
+	assert_int_equal(analysis->runs.used, rules);
+	for (unsigned call = 0; call < CALL_COUNT; call++) {
+		uint32_t at = analysis->first[call];
+
+		for (unsigned i = 0; i < rules; i++)
+			if (reads(rule_list[i], call)) {
+				assert_true(at < analysis->first[call + 1]);
+				assert_int_equal(analysis->subscribers.at[at++], i);
+			}
+		assert_int_equal(at, analysis->first[call + 1]);
+		unread += at == analysis->first[call];
+	}
+	assert_true(unread > CALL_COUNT / 4);
+	assert_int_equal(analysis->first[CALL_COUNT], analysis->subscribers.used);
+	analysis_free(analysis);
+}
+
+/* And a rule that is not asked for has no state, no subscription and wants nothing. */
+static void a_rule_left_out_is_not_there(void **state)
+{
+	static const char *const only[] = { "identity-call", NULL }, *const none[] = { NULL };
+	struct analysis *analysis = begin(only);
+	const struct rule *rule = rule_by_id(only[0]);
+	size_t count = 0;
+
+	while (rule->calls[count])
+		count++;
+	assert_int_equal(analysis->runs.used, 1);
+	assert_int_equal(analysis->subscribers.used, count);
+	assert_int_equal(analysis_items(analysis), MODEL_ITEMS | rule->items);
+	analysis_free(analysis);
+	analysis = begin(none);
+	assert_int_equal(analysis->runs.used, 0);
+	assert_int_equal(analysis->subscribers.used, 0);
+	assert_int_equal(analysis_items(analysis), MODEL_ITEMS);
+	analysis_free(analysis);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_all_but_marks),
 		cmocka_unit_test(a_record_that_never_came_opens_the_books),
 		cmocka_unit_test(asks_for_what_rules_and_model_need),
+		cmocka_unit_test(a_rule_is_told_of_its_calls_alone),
+		cmocka_unit_test(a_rule_left_out_is_not_there),
 		cmocka_unit_test(an_unknown_rule_is_named),
 		cmocka_unit_test(nothing_fed_is_a_run_of_nothing),
 		cmocka_unit_test(one_task_is_its_own_time),
