@@ -135,7 +135,7 @@ static void costs(FILE *out, const struct verdict_finding *verdict)
 		(void)fprintf(out, "<tr><td class=\"n\">%s</td><td><code>%s</code></td><td>",
 			      text_count(cost->count, count), sys_call(cost->call)->name);
 		put(out, cost->detail ? cost->detail : "");
-		(void)fprintf(out, "</td><td class=\"n money\">%s</td></tr>\n", text_ns(verdict->costs[i].ns, ns));
+		(void)fprintf(out, "</td><td class=\"n money\">%s</td></tr>\n", word_cost(&verdict->costs[i], ns));
 	}
 	(void)fputs("</table>\n", out);
 }

@@ -52,7 +52,7 @@ static void counts(FILE *out, const struct verdict_finding *verdict)
 		}
 		if (errors)
 			(void)fprintf(out, " %s |", cost->err ? sys_errno_print(cost->err, name) : "0");
-		(void)fprintf(out, " %s |\n", text_ns(verdict->costs[i].ns, ns));
+		(void)fprintf(out, " %s |\n", word_cost(&verdict->costs[i], ns));
 	}
 }
 

@@ -94,7 +94,7 @@ void redact_strip_finding(struct verdict_finding *verdict, struct finding *findi
 	verdict->share = NAN;
 	verdict->source = PRICE_CALIBRATED;
 	for (size_t i = 0; i < finding->costs.used; i++)
-		verdict->costs[i] = (struct verdict_cost){ NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, PRICE_CALIBRATED };
+		verdict->costs[i] = (struct verdict_cost){ NOT_KNOWN, NOT_KNOWN, NOT_KNOWN, PRICE_CALIBRATED, false };
 }
 
 static int by_name(const void *a, const void *b)

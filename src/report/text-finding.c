@@ -112,17 +112,18 @@ static void what(struct text *text, const struct verdict_finding *verdict)
 	for (size_t i = 0; i < finding->costs.used; i++) {
 		const struct finding_cost *cost = &finding->costs.at[i];
 		unsigned detail_at, detail_end;
+		const char *amount;
 
-		(void)text_ns(verdict->costs[i].ns, ns);
+		amount = word_cost(&verdict->costs[i], ns);
 		term_right(term, TERM_PLAIN, text_count(cost->count, number), LIST_AT + count_columns);
 		term_to(term, term->column + 2);
 		term_cut(term, TERM_PLAIN, sys_call(cost->call)->name, name_columns, true);
 		term_to(term, term->column + 2);
 		detail_at = term->column;
-		detail_end = end - (unsigned)strlen(ns) - 2;
+		detail_end = end - (unsigned)strlen(amount) - 2;
 		if (cost->detail && detail_at < detail_end)
 			term_cut(term, TERM_PLAIN, cost->detail, detail_end - detail_at, false);
-		term_right(term, TERM_MONEY, ns, end);
+		term_right(term, TERM_MONEY, amount, end);
 		term_end(term);
 	}
 }

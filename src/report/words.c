@@ -31,6 +31,11 @@ const char *word_remedy(enum finding_remedy_kind kind)
 	return kind < REMEDY_KIND_COUNT ? names[kind] : "?";
 }
 
+const char *word_cost(const struct verdict_cost *cost, char *buffer)
+{
+	return cost->elsewhere ? "in the fork" : text_ns(cost->ns, buffer);
+}
+
 void word_command(struct buf *buf, char *const *argv)
 {
 	for (char *const *word = argv; word && *word; word++) {

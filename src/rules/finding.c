@@ -48,6 +48,7 @@ void finding_done(struct finding *finding)
 		free(finding->notes.at[i]);
 	vec_done(&finding->notes);
 	vec_done(&finding->claims);
+	vec_done(&finding->parts);
 	*finding = (struct finding){ 0 };
 }
 
@@ -183,19 +184,28 @@ void finding_add_note(struct finding *finding, const char *format, ...)
 		free(text);
 }
 
-void finding_add_child(struct finding *finding, const struct model_exe *exe, enum finding_life life, uint64_t count)
+static bool add_to(struct finding_child *at, size_t used, const struct model_exe *exe, enum finding_life life,
+		   uint64_t count)
 {
-	if (!finding || count == 0)
-		return;
-	for (size_t i = 0; i < finding->children.used; i++) {
-		struct finding_child *child = &finding->children.at[i];
-
-		if (child->exe == exe && child->life == life) {
-			child->count += count;
-			return;
+	for (size_t i = 0; i < used; i++) {
+		if (at[i].exe == exe && at[i].life == life) {
+			at[i].count += count;
+			return true;
 		}
 	}
-	(void)vec_push(&finding->children, (struct finding_child){ .exe = exe, .life = life, .count = count });
+	return false;
+}
+
+void finding_add_part(struct finding *finding, const struct model_exe *exe, enum finding_life life, uint64_t calls)
+{
+	if (finding && calls > 0 && !add_to(finding->parts.at, finding->parts.used, exe, life, calls))
+		(void)vec_push(&finding->parts, (struct finding_child){ .exe = exe, .life = life, .count = calls });
+}
+
+void finding_add_child(struct finding *finding, const struct model_exe *exe, enum finding_life life, uint64_t count)
+{
+	if (finding && count > 0 && !add_to(finding->children.at, finding->children.used, exe, life, count))
+		(void)vec_push(&finding->children, (struct finding_child){ .exe = exe, .life = life, .count = count });
 }
 
 void finding_add_scale(struct finding *finding, size_t cost, uint64_t count, const char *format, ...)

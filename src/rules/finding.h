@@ -127,6 +127,10 @@ struct finding {
 	/* It is about all runs of this program and so part of the life of each,
 	 * from which it is taken; NULL: of none. */
 	const struct model_exe *part_of;
+	/* Of `owned` calls, all that it is known of whose they are, so many were
+	 * made in such lives: what they cost is taken from those. */
+	VEC(struct finding_child) parts;
+	uint64_t owned;
 	VEC(char *) samples; /* calls in strace's syntax, at most 3 */
 	VEC(char *) notes; /* "unchanged as far as seen", limits, … */
 	/* For finding_list_settle: what it was counted in, and how many calls it
@@ -161,6 +165,8 @@ void finding_set(char **target, const char *format, ...) __attribute__((format(p
 void finding_add_note(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Adds to the count of equal ones. */
 void finding_add_child(struct finding *finding, const struct model_exe *exe, enum finding_life life, uint64_t count);
+/* The same for `parts`. */
+void finding_add_part(struct finding *finding, const struct model_exe *exe, enum finding_life life, uint64_t calls);
 /* Its price is scale_ns of verdict/scale.h. */
 void finding_add_scale(struct finding *finding, size_t cost, uint64_t count, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));

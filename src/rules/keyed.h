@@ -53,6 +53,8 @@ struct rule_tally {
 	uint64_t other; /* beyond RULE_LINES_MAX or without memory: in no line */
 	struct rule_claims *claims; /* a key's: what others count too is followed; NULL not */
 	VEC(struct rule_shared) shared; /* claims.c's own */
+	struct rule_owner owner; /* whose calls they are, mostly of one process */
+	VEC(struct rule_owner) owners; /* further ones */
 };
 
 /* Counts the call in its line; NULL when there is no room. */

@@ -133,6 +133,9 @@ static void merge(struct finding *into, const struct finding *from)
 	for (size_t i = 0; i < from->children.used; i++)
 		finding_add_child(into, from->children.at[i].exe, from->children.at[i].life,
 				  from->children.at[i].count);
+	for (size_t i = 0; i < from->parts.used; i++)
+		finding_add_part(into, from->parts.at[i].exe, from->parts.at[i].life, from->parts.at[i].count);
+	into->owned += from->owned;
 	join_place(into, from);
 }
 

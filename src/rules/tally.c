@@ -37,6 +37,8 @@ struct rule_line *rule_tally_count(struct rule_tally *tally, const struct model_
 	struct rule_line *line = line_of(tally, view->id, view->err);
 
 	rule_claims_count(tally, view);
+	if (view->process)
+		rule_owners_add(tally, view->process->id, 1);
 	tally->calls++;
 	if (!line) {
 		tally->other++;
@@ -106,6 +108,9 @@ static void merge_sites(struct rule_sites *to, const struct rule_sites *from)
 void rule_tally_merge(struct rule_tally *to, struct rule_tally *from)
 {
 	rule_claims_move(to, from);
+	rule_owners_add(to, from->owner.process_id, from->owner.count);
+	for (size_t i = 0; i < from->owners.used; i++)
+		rule_owners_add(to, from->owners.at[i].process_id, from->owners.at[i].count);
 	for (size_t i = 0; i < from->lines.used; i++) {
 		const struct rule_line *add = &from->lines.at[i];
 		struct rule_line *line = line_of(to, add->call, add->err);
@@ -141,6 +146,7 @@ void rule_tally_tell(const struct rule_tally *tally, struct finding *finding, co
 		return;
 	if (tally->claims)
 		(void)vec_push(&finding->claims, tally);
+	rule_owners_tell(tally, finding);
 	for (size_t i = 0; i < tally->lines.used; i++) {
 		const struct rule_line *line = &tally->lines.at[i];
 		struct finding_cost *cost = finding_add_cost(finding, line->call, line->err, line->count, detail);
@@ -159,6 +165,7 @@ void rule_tally_tell(const struct rule_tally *tally, struct finding *finding, co
 void rule_tally_done(struct rule_tally *tally)
 {
 	rule_claims_drop(tally);
+	vec_done(&tally->owners);
 	vec_done(&tally->lines);
 	free(tally->sites);
 	free(tally->sample);

@@ -22,6 +22,12 @@ struct child {
 	uint64_t use; /* that it was counted for, when judged */
 };
 
+/* Who a process was before its exec. */
+struct before {
+	uint64_t hash; /* first: of the pid */
+	uint64_t process_id;
+};
+
 static uint64_t child_hash(uint64_t pid)
 {
 	return map_mix(pid, 0x7069640000000000);
@@ -143,6 +149,7 @@ static void judge(struct rule_run *run, struct model_process *process)
 	struct child *child = child_of(run, NULL, process->pid, false), *parent;
 	struct trivial_use *use = NULL, what;
 	struct model_process *starter;
+	const struct before *before;
 	uint64_t hash;
 
 	if (!child || child->judged)
@@ -171,10 +178,24 @@ static void judge(struct rule_run *run, struct model_process *process)
 	parent = process->ppid != starter->pid ? child_of(run, NULL, process->ppid, false) : NULL;
 	if (parent)
 		parent->waits = true;
+	rule_claims_life(run->claims, process->id, process->exe,
+			 what.what == TRIVIAL_FORK ? FINDING_LIFE_FORK : FINDING_LIFE_RUN);
+	before = what.what != TRIVIAL_FORK ? rule_recent_get(&state->before, child_hash(process->pid)) : NULL;
+	if (before)
+		rule_claims_life(run->claims, before->process_id, starter->exe, FINDING_LIFE_BEFORE);
 	rule_tally_merge(&use->key.tally, &child->key.tally);
 	rule_keys_value(&state->uses, &use->key, use->children);
 	child->judged = true;
 	child->use = use->key.hash;
+}
+
+/* What a child called before its exec is part of its life too. */
+static void note_before(struct rule_run *run, const struct model_process *process)
+{
+	struct trivial_state *state = run->state;
+	struct before *before = rule_recent_put(&state->before, child_hash(process->pid), NULL);
+
+	before->process_id = process->id;
 }
 
 static void trivial_image_end(struct rule_run *run, struct model_process *process)
@@ -189,6 +210,8 @@ static void trivial_image_end(struct rule_run *run, struct model_process *proces
 	}
 	if (process->ended && !process->folded && process->exit_how != EVENT_EXIT_REPLACED)
 		judge(run, process);
+	else if (process->ended && process->forked && !process->execed && !process->folded)
+		note_before(run, process);
 }
 
 static void trivial_end(struct rule_run *run, struct finding_list *out)
@@ -207,7 +230,7 @@ static int trivial_start(struct rule_run *run)
 	state->children.candidate = UINT64_MAX;
 	rule_keys_init(&state->uses, sizeof(struct trivial_use), USES_MAX);
 	state->uses.candidate = 1;
-	return 0;
+	return rule_recent_init(&state->before, sizeof(struct before), CHILDREN_MAX);
 }
 
 static void trivial_done(struct rule_run *run)
@@ -216,6 +239,7 @@ static void trivial_done(struct rule_run *run)
 
 	rule_keys_done(run, &state->children);
 	rule_keys_done(run, &state->uses);
+	rule_recent_done(&state->before);
 }
 
 static const uint16_t trivial_calls[] = {

@@ -48,6 +48,7 @@ struct trivial_use {
 struct trivial_state {
 	struct rule_keys children; /* by pid, until they were waited for */
 	struct rule_keys uses;
+	struct rule_recent before; /* by pid: who it was before its exec */
 };
 
 /* NULL: not known as one. */

@@ -170,6 +170,7 @@ void analysis_free(struct analysis *analysis)
 	judge_done(&analysis->result);
 	processes_done(&analysis->result.by_process);
 	finding_list_done(&analysis->findings);
+	rule_claims_done(&analysis->claims);
 	for (size_t i = 0; i < analysis->runs.used; i++) {
 		struct rule_run *run = &analysis->runs.at[i];
 

@@ -118,6 +118,7 @@ struct verdict_remedy {
 struct verdict_cost {
 	double ns, low_ns, high_ns;
 	enum price_source source;
+	bool elsewhere; /* in the price of the forks among the costs, not in its own */
 };
 
 struct verdict_finding {

@@ -81,24 +81,62 @@ static struct price call_price_only(struct analysis_result *result, const struct
 	return price;
 }
 
+/* How many lives of this kind findings price. */
+static double lives_count(const struct analysis_result *result, const struct finding_child *life)
+{
+	double count = 0;
+
+	for (size_t i = 0; i < result->finding_count; i++) {
+		const struct finding *finding = result->findings[i].finding;
+
+		for (size_t k = 0; k < finding->children.used; k++)
+			if (finding->children.at[k].exe == life->exe && finding->children.at[k].life == life->life)
+				count += (double)finding->children.at[k].count;
+	}
+	return count;
+}
+
+/* Which part of a finding's calls was made in lives of this kind. */
+static double part_in(const struct finding *finding, const struct finding_child *life)
+{
+	for (size_t i = 0; i < finding->parts.used; i++)
+		if (finding->parts.at[i].exe == life->exe && finding->parts.at[i].life == life->life)
+			return average(finding->parts.at[i].count, finding->owned);
+	return 0;
+}
+
 /* What other findings tell of one run of a program. */
 static double told_ns(const struct analysis_result *result, const struct finding_child *child)
 {
-	double ns = 0;
+	double ns = 0, part_ns = 0;
 
-	for (size_t i = 0; child->life == FINDING_LIFE_RUN && i < result->finding_count; i++) {
-		const struct finding *finding = result->findings[i].finding;
+	for (size_t i = 0; i < result->finding_count; i++) {
+		const struct verdict_finding *verdict = &result->findings[i];
+		const struct finding *finding = verdict->finding;
 
-		if (finding && finding->part_of == child->exe && child->exe->execs > 0)
-			ns += result->findings[i].cost_ns / (double)child->exe->execs;
+		if (finding->information || finding->children.used > 0)
+			continue;
+		if (!finding->part_of)
+			part_ns += verdict->cost_ns * part_in(finding, child);
+		else if (finding->part_of == child->exe && child->life == FINDING_LIFE_RUN && child->exe->execs > 0)
+			ns += verdict->cost_ns / (double)child->exe->execs;
 	}
-	return ns;
+	return part_ns > 0 ? ns + part_ns / lives_count(result, child) : ns;
 }
 
-/* Of the children that a finding is about, for each of its forks. */
+/* The kernel's account of single lives can come to more than what all tasks are told to have had. */
+static double lives_fit(const struct analysis_result *result)
+{
+	double all_ns = programs_work_ns(result->programs, result->dearer_ns);
+
+	return result->task_ns > 0 && all_ns > result->task_ns ? result->task_ns / all_ns : 1;
+}
+
+/* Of the children that a finding is about, for each of its forks.  What was before an exec
+ * may be in the account of what came after it: they are summed before anything is taken away. */
 static double lives_ns(const struct analysis_result *result, const struct finding *finding)
 {
-	double ns = 0, forks = 0;
+	double ns = 0, told = 0, forks = 0;
 
 	if (!result->programs || finding->children.used == 0)
 		return -1;
@@ -110,13 +148,14 @@ static double lives_ns(const struct analysis_result *result, const struct findin
 
 		if (each < 0)
 			return -1;
-		each -= told_ns(result, child);
-		ns += each > 0 ? each * (double)child->count : 0;
+		ns += each * (double)child->count;
+		told += told_ns(result, child) * (double)child->count;
 	}
+	ns = ns * lives_fit(result) - told;
 	for (size_t i = 0; i < finding->costs.used; i++)
 		if (sys_call(finding->costs.at[i].call)->classes & SYS_FAMILY_fork && finding->costs.at[i].err == 0)
 			forks += (double)finding->costs.at[i].count;
-	return forks > 0 ? ns / forks : -1;
+	return forks > 0 ? (ns > 0 ? ns : 0) / forks : -1;
 }
 
 /* An exec that was not needed takes with it what comes of it, which is more than
@@ -177,7 +216,8 @@ static int price_costs(struct analysis_result *result, struct verdict_finding *v
 		*amount = (struct verdict_cost){ .ns = count * price.ns + low * page.ns,
 						 .low_ns = count * price.low_ns + low * page.low_ns,
 						 .high_ns = count * price.high_ns + high * page.high_ns,
-						 .source = price.source };
+						 .source = price.source,
+						 .elsewhere = price.ns == 0 && life_ns >= 0 };
 		verdict->cost_ns += amount->ns;
 		verdict->cost_low_ns += amount->low_ns;
 		verdict->cost_high_ns += amount->high_ns;

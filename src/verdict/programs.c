@@ -119,6 +119,17 @@ double programs_life_ns(const struct program_book *book, const struct model_exe 
 	return ns > 0 ? ns / (double)at->ended : 0;
 }
 
+double programs_work_ns(const struct program_book *book, double dearer_ns)
+{
+	double ns = 0;
+
+	for (size_t i = 0; i < book->programs.used; i++)
+		for (unsigned life = 0; life < FINDING_LIFE_COUNT; life++)
+			ns += book->programs.at[i].lives[life].work_ns +
+			      book->programs.at[i].lives[life].calls * dearer_ns;
+	return ns;
+}
+
 static void add_part(struct verdict_exe_part *to, const struct verdict_exe_part *part)
 {
 	to->calls += part->calls;

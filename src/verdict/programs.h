@@ -60,6 +60,8 @@ void programs_see(struct program_book *book, const struct model_process *process
  */
 double programs_life_ns(const struct program_book *book, const struct model_exe *exe, enum finding_life life,
 			double dearer_ns);
+/* Of all runs of all programs. */
+double programs_work_ns(const struct program_book *book, double dearer_ns);
 
 /* What reports read: dearest first. */
 struct verdict_exe_part {
