@@ -78,10 +78,32 @@ static void tell_names(struct rule_run *run, const struct reopen_group *group, s
 	finding_remedy_saves_all(remedy, finding);
 }
 
+/* It keeps the descriptors of what it serves, when told to. */
+static void tell_nginx(const struct reopen_group *group, struct finding *finding)
+{
+	struct finding_remedy *remedy = finding_add_remedy(finding, REMEDY_CONFIGURATION);
+
+	if (!remedy)
+		return;
+	remedy->id = "open-file-cache";
+	finding_set(&remedy->text, "open_file_cache max=1000; in nginx.conf");
+	for (size_t i = 0; i < group->key.tally.lines.used; i++) {
+		const struct rule_line *line = &group->key.tally.lines.at[i];
+
+		if (line->call != CALL_read && line->call != CALL_pread64 && line->call != CALL_readv &&
+		    line->call != CALL_preadv)
+			finding_add_delta(remedy, line->call, line->err, -(int64_t)line->count, line->components);
+	}
+}
+
 static void tell_other(const struct reopen_group *group, struct finding *finding)
 {
-	struct finding_remedy *remedy = finding_add_remedy(finding, REMEDY_SOURCE);
+	struct finding_remedy *remedy;
 	uint64_t components = 0;
+
+	if (strcmp(rule_base_name(group->key.exe->path), "nginx") == 0)
+		tell_nginx(group, finding);
+	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
 
 	if (!remedy)
 		return;

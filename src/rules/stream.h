@@ -34,6 +34,12 @@ bool rule_pipes_token(const struct rule_recent *pipes, const struct model_view *
 /* Was it made in the tree as a pipe with a name?  Such a descriptor has no mode. */
 bool rule_pipes_named(const struct rule_recent *pipes, const struct model_file *file);
 
+/* Sockets that are streams: their pieces can be joined, those of others are messages. */
+#define RULE_STREAMS_CALLS CALL_socket, CALL_socketpair
+int rule_streams_init(struct rule_recent *streams);
+void rule_streams_follow(struct rule_recent *streams, const struct model_view *view);
+bool rule_streams_is(const struct rule_recent *streams, const struct model_file *file);
+
 /* Why a program reads or writes in small pieces. */
 struct rule_unbuffered {
 	enum {

@@ -18,7 +18,7 @@
 #define OPENED_MAX 16384 /* descriptors that were read, at a time */
 #define GROUPS_MAX 16384 /* images that read so */
 #define FILES_MAX 4096 /* told apart in an image */
-#define STREAMS_MAX 4096 /* sockets whose type is known */
+#define COPIERS_MAX 4096 /* processes that read a pipe so, of late */
 #define HEADER_LEAST 4
 #define HEADER_MOST 16
 
@@ -50,8 +50,16 @@ struct reader {
 
 struct read_state {
 	struct rule_keys opened, readers;
-	struct rule_recent streams; /* → uint64_t, instances of stream sockets */
+	struct rule_recent streams;
 	struct rule_recent pipes;
+	struct rule_recent copiers;
+};
+
+/* A process since its last small read of a pipe or socket. */
+struct copier {
+	uint64_t hash; /* first: of the process */
+	uint64_t from, to; /* the number of that call, and of the last write in a row behind it */
+	bool dd; /* which writes what it read, and waits for no answer */
 };
 
 /* A shell without words of its own reads what it runs. */
@@ -94,29 +102,42 @@ static struct reader *reader_of(struct rule_run *run, const struct model_view *v
 	return reader;
 }
 
-static bool is_stream(const struct read_state *state, const struct model_file *file)
-{
-	return file->made_by == CALL_accept || file->made_by == CALL_accept4 ||
-	       rule_recent_get(&state->streams, file->id);
-}
-
-static void made_socket(struct read_state *state, const struct model_view *view)
-{
-	const struct model_file *made[] = { view->made, view->made2 };
-
-	if (view->err || (view->call->args[1] & 0xf) != SOCK_STREAM)
-		return;
-	for (size_t i = 0; i < 2; i++)
-		if (made[i])
-			(void)rule_recent_put(&state->streams, made[i]->id, NULL);
-}
-
 /* Could the last read have brought this too? */
-static bool was_there(const struct opened *opened, const struct model_view *view, int64_t at)
+static bool was_there(const struct read_state *state, const struct opened *opened, const struct model_view *view,
+		      int64_t at)
 {
+	const struct copier *copier;
+
 	if (opened->behind == RULE_BEHIND_FILE)
 		return at < 0 || opened->next < 0 || at == opened->next;
-	return view->process->calls == opened->process_calls + 1;
+	if (view->process->calls == opened->process_calls + 1)
+		return true;
+	copier = rule_recent_get(&state->copiers, view->process->id);
+	return copier && copier->from == opened->process_calls && copier->to + 1 == view->process->calls;
+}
+
+static void small_read(struct read_state *state, const struct model_view *view)
+{
+	bool fresh = false;
+	struct copier *copier = rule_recent_put(&state->copiers, view->process->id, &fresh);
+
+	copier->from = copier->to = view->process->calls;
+	if (fresh)
+		copier->dd = rule_unbuffered_of(view->process, false).by == UNBUFFERED_BLOCKS;
+}
+
+/* A write that nobody can have answered. */
+static void written(struct rule_run *run, const struct model_view *view)
+{
+	struct read_state *state = run->state;
+	struct copier *copier = rule_recent_get(&state->copiers, view->process->id);
+	enum rule_behind behind;
+
+	if (!copier || copier->to + 1 != view->process->calls || !rule_returned(view))
+		return;
+	behind = rule_behind(run->model, view);
+	if (copier->dd || behind == RULE_BEHIND_FILE || behind == RULE_BEHIND_NULL)
+		copier->to++;
 }
 
 static void add(struct rule_run *run, struct opened *opened, const struct model_view *view, bool pair)
@@ -155,9 +176,11 @@ static void read_call(struct rule_run *run, const struct model_view *view)
 	if (!rule_returned(view))
 		return;
 	if (view->id == CALL_socket || view->id == CALL_socketpair) {
-		made_socket(state, view);
+		rule_streams_follow(&state->streams, view);
 		return;
 	}
+	if (view->id == CALL_write)
+		written(run, view);
 	if (view->id != CALL_read && view->id != CALL_pread64 && view->id != CALL_recvfrom) {
 		rule_pipes_follow(&state->pipes, view);
 		return;
@@ -173,14 +196,14 @@ static void read_call(struct rule_run *run, const struct model_view *view)
 		opened->pairs.claims = run->claims;
 		opened->behind =
 			rule_pipes_named(&state->pipes, view->file) ? RULE_BEHIND_PIPE : rule_behind(run->model, view);
-		if (opened->behind == RULE_BEHIND_SOCKET && !is_stream(state, view->file))
+		if (opened->behind == RULE_BEHIND_SOCKET && !rule_streams_is(&state->streams, view->file))
 			opened->behind = RULE_BEHIND_OTHER;
 	}
 	if (opened->behind == RULE_BEHIND_OTHER || opened->behind == RULE_BEHIND_NULL)
 		return;
 	at = positioned ? (int64_t)call->args[3] : view->file->offset;
 	close = rule_burst_next(&opened->burst, view, run->limits[LIMIT_GAP]);
-	there = !fresh && close && was_there(opened, view, at);
+	there = !fresh && close && was_there(state, opened, view, at);
 	small = call->args[2] < run->limits[LIMIT_BYTES];
 	pair = there && !small && opened->header;
 	if (there && small && opened->small && !rule_pipes_token(&state->pipes, view))
@@ -195,6 +218,8 @@ static void read_call(struct rule_run *run, const struct model_view *view)
 		opened->pairs.sample = rule_sample(view);
 	opened->next = at < 0 ? -1 : at + call->ret;
 	opened->process_calls = view->process->calls;
+	if (small && opened->behind != RULE_BEHIND_FILE)
+		small_read(state, view);
 }
 
 static const char *source_text(const struct reader *reader, bool shell)
@@ -291,8 +316,9 @@ static int read_start(struct rule_run *run)
 	rule_keys_init(&state->readers, sizeof(struct reader), GROUPS_MAX);
 	state->readers.candidate = 1;
 	state->readers.free = free_reader;
-	return rule_pipes_init(&state->pipes) < 0 ? -ENOMEM
-						  : rule_recent_init(&state->streams, sizeof(uint64_t), STREAMS_MAX);
+	if (rule_pipes_init(&state->pipes) < 0 || rule_streams_init(&state->streams) < 0)
+		return -ENOMEM;
+	return rule_recent_init(&state->copiers, sizeof(struct copier), COPIERS_MAX);
 }
 
 static void read_done(struct rule_run *run)
@@ -303,10 +329,11 @@ static void read_done(struct rule_run *run)
 	rule_keys_done(run, &state->readers);
 	rule_recent_done(&state->streams);
 	rule_recent_done(&state->pipes);
+	rule_recent_done(&state->copiers);
 }
 
 static const uint16_t read_calls[] = {
-	CALL_read, CALL_pread64, CALL_recvfrom, CALL_socket, CALL_socketpair, RULE_PIPES_CALLS, 0
+	CALL_read, CALL_pread64, CALL_recvfrom, RULE_STREAMS_CALLS, RULE_PIPES_CALLS, 0
 };
 
 static const char *const read_env[] = { RULE_UNBUFFERED_ENV, NULL };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tiny-write: output that goes out a few bytes at a time, one piece right
- * after the other.  Only where nobody could have waited for the piece: no
+ * after the other, into a file, a pipe or a stream socket.  Only where nobody could have waited for the piece: no
  * answer was read in between, no child was started that writes there too, and
  * nothing was made durable.
  */
@@ -32,7 +32,8 @@ struct opened {
 	uint64_t count, bytes, soon;
 };
 
-/* One image, one key for each of descriptor 1, 2 and all others. */
+/* One image, one key for each of descriptor 1, 2, all others, and all sockets. */
+#define NUMBER_SOCKETS 3
 struct writer {
 	struct rule_key key; /* first */
 	struct rule_places places;
@@ -46,14 +47,15 @@ struct writer {
 struct order {
 	uint64_t hash; /* first */
 	uint64_t at;
+	uint64_t waited; /* for something: what it sends then could not be sent before */
 };
 
 struct write_state {
 	struct rule_keys opened, writers;
-	struct rule_recent orders, pipes;
+	struct rule_recent orders, pipes, streams;
 };
 
-static struct writer *writer_of(struct rule_run *run, const struct model_view *view)
+static struct writer *writer_of(struct rule_run *run, const struct model_view *view, bool socket)
 {
 	struct write_state *state = run->state;
 	const struct model_file *file = view->file;
@@ -61,7 +63,7 @@ static struct writer *writer_of(struct rule_run *run, const struct model_view *v
 	bool fresh = false;
 	int number = (int)view->call->args[0];
 
-	number = number == 1 || number == 2 ? number : 0;
+	number = socket ? NUMBER_SOCKETS : number == 1 || number == 2 ? number : 0;
 	writer = (struct writer *)rule_keys_get(run, &state->writers, view,
 						map_mix(view->process->id, (uint64_t)number), &fresh);
 	if (!writer)
@@ -81,15 +83,17 @@ static struct writer *writer_of(struct rule_run *run, const struct model_view *v
 
 static void add(struct rule_run *run, struct opened *opened, const struct model_view *view, bool soon)
 {
+	bool socket = opened->behind == RULE_BEHIND_SOCKET;
 	struct write_state *state = run->state;
 	struct writer *writer;
 
 	(void)rule_tally_add(&opened->key.tally, run->model, view);
 	opened->bytes += (uint64_t)view->call->ret;
 	opened->soon += soon;
-	if (++opened->count < run->limits[LIMIT_CALLS])
+	/* A server has one socket for each who asks: they count together. */
+	if (++opened->count < run->limits[LIMIT_CALLS] && !socket)
 		return;
-	writer = writer_of(run, view);
+	writer = writer_of(run, view, socket);
 	if (!writer)
 		return;
 	rule_tally_merge(&writer->key.tally, &opened->key.tally);
@@ -110,6 +114,15 @@ static void other_call(struct rule_run *run, const struct model_view *view)
 	order->at = model_now(run->model);
 }
 
+static void waited(struct rule_run *run, const struct model_view *view)
+{
+	struct write_state *state = run->state;
+	struct order *order = rule_recent_get(&state->orders, view->process->id);
+
+	if (order)
+		order->waited = model_now(run->model);
+}
+
 static void synced(struct rule_run *run, const struct model_view *view)
 {
 	struct write_state *state = run->state;
@@ -120,12 +133,22 @@ static void synced(struct rule_run *run, const struct model_view *view)
 		((struct opened *)key)->last = 0;
 }
 
+/* Pieces of other sockets than streams are messages: they stay apart. */
+static enum rule_behind behind(struct rule_run *run, const struct model_view *view)
+{
+	struct write_state *state = run->state;
+	enum rule_behind what =
+		rule_pipes_named(&state->pipes, view->file) ? RULE_BEHIND_PIPE : rule_behind(run->model, view);
+
+	return what == RULE_BEHIND_SOCKET && !rule_streams_is(&state->streams, view->file) ? RULE_BEHIND_OTHER : what;
+}
+
 static void written(struct rule_run *run, const struct model_view *view)
 {
 	const struct event_call *call = view->call;
 	struct write_state *state = run->state;
 	const struct model_file *file = view->file;
-	bool fresh = false, unknown = false, close, soon, follows;
+	bool fresh = false, unknown = false, socket, close, soon, follows;
 	struct opened *opened;
 	struct order *order;
 	int64_t at;
@@ -137,9 +160,9 @@ static void written(struct rule_run *run, const struct model_view *view)
 	if (!opened)
 		return;
 	if (fresh)
-		opened->behind =
-			rule_pipes_named(&state->pipes, file) ? RULE_BEHIND_PIPE : rule_behind(run->model, view);
-	if (opened->behind == RULE_BEHIND_OTHER || opened->behind == RULE_BEHIND_SOCKET)
+		opened->behind = behind(run, view);
+	socket = opened->behind == RULE_BEHIND_SOCKET;
+	if (opened->behind == RULE_BEHIND_OTHER)
 		return;
 	order = rule_recent_put(&state->orders, view->process->id, &unknown);
 	/* What it did before is not known. */
@@ -151,7 +174,7 @@ static void written(struct rule_run *run, const struct model_view *view)
 	follows = (opened->behind != RULE_BEHIND_FILE || at < 0 || opened->next < 0 || at == opened->next) &&
 		  view->process->calls <= opened->process_calls + 1 + run->limits[LIMIT_BETWEEN];
 	if (!fresh && close && follows && (uint64_t)call->ret < run->limits[LIMIT_BYTES] && order->at < opened->last &&
-	    !rule_pipes_token(&state->pipes, view))
+	    !(socket && order->waited >= opened->last) && !rule_pipes_token(&state->pipes, view))
 		add(run, opened, view, soon);
 	opened->last = model_now(run->model);
 	opened->process_calls = view->process->calls;
@@ -170,6 +193,8 @@ static void write_call(struct rule_run *run, const struct model_view *view)
 		return;
 	case CALL_writev:
 	case CALL_pwrite64:
+	case CALL_sendto:
+	case CALL_sendmsg:
 		if (rule_returned(view))
 			written(run, view);
 		return;
@@ -177,6 +202,22 @@ static void write_call(struct rule_run *run, const struct model_view *view)
 	case CALL_fdatasync:
 	case CALL_sync_file_range:
 		synced(run, view);
+		return;
+	case CALL_poll:
+	case CALL_ppoll:
+	case CALL_select:
+	case CALL_pselect6:
+	case CALL_epoll_wait:
+	case CALL_epoll_pwait:
+	case CALL_epoll_pwait2:
+	case CALL_nanosleep:
+	case CALL_clock_nanosleep:
+		waited(run, view);
+		return;
+	case CALL_socket:
+	case CALL_socketpair:
+		if (rule_returned(view))
+			rule_streams_follow(&state->streams, view);
 		return;
 	case CALL_pipe:
 	case CALL_pipe2:
@@ -194,6 +235,8 @@ static const char *source_text(const struct writer *writer, const char *shell)
 {
 	const char *name = rule_base_name(writer->key.exe->path);
 
+	if (writer->number == NUMBER_SOCKETS)
+		return "one writev or sendmsg for all that belongs together";
 	if (shell)
 		return "one tool that writes all lines (awk, cat <<END) in place of single builtins";
 	if (strcmp(name, "perl") == 0)
@@ -209,37 +252,47 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 	const char *shell = rule_shell_remedy(key->exe);
 	bool by_design = shell || writer->number == 2;
 	struct finding_remedy *remedy;
+	bool sockets = writer->number == NUMBER_SOCKETS;
 	struct finding *finding;
 	char *places;
 
 	/* The median pause. */
-	if (writer->soon * 2 < key->tally.calls)
+	if (writer->soon * 2 < key->tally.calls || key->tally.calls < run->limits[LIMIT_CALLS])
 		return;
 	finding = rule_key_finding(run, key, by_design ? FINDING_BY_DESIGN : FINDING_LIKELY, NULL, out);
 	if (!finding)
 		return;
 	finding->least = run->limits[LIMIT_CALLS];
-	finding_set(&finding->what, "writes a few bytes at a time");
+	finding_set(&finding->what, sockets ? "sends a few bytes at a time" : "writes a few bytes at a time");
 	places = writer->places.distinct ? rule_places_name(&writer->places, "file", "files") : NULL;
 	finding_set(&finding->where, "%s%s%s",
 		    writer->number == 1	  ? "standard output, "
 		    : writer->number == 2 ? "standard error, "
 					  : "",
-		    places ? places : "a pipe", places && writer->nameless ? " and pipes" : "");
+		    places    ? places
+		    : sockets ? "stream sockets"
+			      : "a pipe",
+		    places && writer->nameless ? " and pipes" : "");
 	finding_set(&finding->object, "%s",
-		    writer->number == 1	  ? "standard output"
+		    sockets		  ? "sockets"
+		    : writer->number == 1 ? "standard output"
 		    : writer->number == 2 ? "standard error"
 					  : "files");
 	free(places);
 	finding->place = !writer->nameless ? rule_places_place(&writer->places) : NULL;
 	remedy = rule_unbuffered_remedy(run, &writer->why, key->process_id, finding);
 	if (!remedy && (remedy = finding_add_remedy(finding, REMEDY_SOURCE))) {
-		remedy->id = shell ? "tool" : "buffer";
+		remedy->id = sockets ? "gather" : shell ? "tool" : "buffer";
 		finding_set(&remedy->text, "%s", source_text(writer, shell));
 	}
-	if (remedy)
+	/* What goes out first stays: it was not counted. */
+	if (remedy && sockets)
+		finding_remedy_saves_all(remedy, finding);
+	else if (remedy)
 		rule_saves_but_blocks(remedy, finding, writer->bytes);
-	if (shell)
+	if (sockets)
+		finding_add_note(finding, "each goes behind another, with nothing read and no wait in between");
+	else if (shell)
 		finding_add_note(finding, "a shell writes at once what a builtin prints: others write there too");
 	else if (by_design)
 		finding_add_note(finding, "standard error is not buffered, so that nothing is lost when it ends");
@@ -275,9 +328,9 @@ static int write_start(struct rule_run *run)
 	rule_keys_init(&state->writers, sizeof(struct writer), GROUPS_MAX);
 	state->writers.candidate = 1;
 	state->writers.free = free_writer;
-	return rule_pipes_init(&state->pipes) < 0
-		       ? -ENOMEM
-		       : rule_recent_init(&state->orders, sizeof(struct order), RECENT_PROCESSES);
+	if (rule_pipes_init(&state->pipes) < 0 || rule_streams_init(&state->streams) < 0)
+		return -ENOMEM;
+	return rule_recent_init(&state->orders, sizeof(struct order), RECENT_PROCESSES);
 }
 
 static void write_done(struct rule_run *run)
@@ -288,12 +341,39 @@ static void write_done(struct rule_run *run)
 	rule_keys_done(run, &state->writers);
 	rule_recent_done(&state->orders);
 	rule_recent_done(&state->pipes);
+	rule_recent_done(&state->streams);
 }
 
 static const uint16_t write_calls[] = {
-	CALL_writev,   CALL_pwrite64,	 CALL_fsync, CALL_fdatasync, CALL_sync_file_range, CALL_read,	CALL_readv,
-	CALL_recvfrom, CALL_recvmsg,	 CALL_fork,  CALL_vfork,     CALL_clone,	   CALL_clone3, CALL_wait4,
-	CALL_waitid,   RULE_PIPES_CALLS, 0,
+	CALL_writev,
+	CALL_pwrite64,
+	CALL_sendto,
+	CALL_sendmsg,
+	CALL_fsync,
+	CALL_fdatasync,
+	CALL_sync_file_range,
+	CALL_read,
+	CALL_readv,
+	CALL_recvfrom,
+	CALL_recvmsg,
+	CALL_fork,
+	CALL_vfork,
+	CALL_clone,
+	CALL_clone3,
+	CALL_wait4,
+	CALL_waitid,
+	CALL_poll,
+	CALL_ppoll,
+	CALL_select,
+	CALL_pselect6,
+	CALL_epoll_wait,
+	CALL_epoll_pwait,
+	CALL_epoll_pwait2,
+	CALL_nanosleep,
+	CALL_clock_nanosleep,
+	RULE_STREAMS_CALLS,
+	RULE_PIPES_CALLS,
+	0,
 };
 
 static const char *const write_env[] = { RULE_UNBUFFERED_ENV, NULL };

@@ -177,17 +177,29 @@ static void poll_call(struct rule_run *run, const struct model_view *view)
 	rule_keys_value(&state->groups, &group->key, group->key.tally.calls);
 }
 
+/* No script can ask by itself there: the loop asks between two rounds of its work. */
+static bool is_loop(const struct model_exe *exe)
+{
+	const char *name = rule_base_name(exe->path);
+
+	return strcmp(name, "node") == 0 || strcmp(name, "nodejs") == 0;
+}
+
 static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
 {
 	const struct group *group = (const struct group *)key;
-	bool files = group->what == WAITS_FOR_FILES;
+	bool files = group->what == WAITS_FOR_FILES, loop = !files && is_loop(key->exe);
 	uint64_t least = run->limits[files ? LIMIT_FILES : LIMIT_CALLS];
 	struct finding_remedy *remedy;
 	struct finding *finding;
 
 	if (key->tally.calls < least)
 		return;
-	finding = rule_key_finding(run, key, files && !group->unsure ? FINDING_CERTAIN : FINDING_LIKELY, NULL, out);
+	finding = rule_key_finding(run, key,
+				   loop			     ? FINDING_BY_DESIGN
+				   : files && !group->unsure ? FINDING_CERTAIN
+							     : FINDING_LIKELY,
+				   NULL, out);
 	if (!finding)
 		return;
 	finding->least = least;
@@ -198,11 +210,16 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
 	if (!remedy)
 		return;
-	remedy->id = files ? "leave-out" : "wait";
-	finding_set(&remedy->text, files ? "leave files out: read them when there is time"
-					 : "wait in it: until the next deadline, or without end (-1)");
+	remedy->id = files ? "leave-out" : loop ? "larger" : "wait";
+	finding_set(&remedy->text, "%s",
+		    files  ? "leave files out: read them when there is time"
+		    : loop ? "more work in each setImmediate; an event or a timer in place of looking"
+			   : "wait in it: until the next deadline, or without end (-1)");
 	finding_remedy_saves_all(remedy, finding);
-	if (!files)
+	if (loop)
+		finding_add_note(finding,
+				 "node asks once for each round of callbacks, and may not wait with more to do");
+	else if (!files)
 		finding_add_note(finding, "who works in between can do more before it looks again");
 }
 
