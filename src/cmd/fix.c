@@ -174,6 +174,8 @@ static void tell(struct fix_settings *s, const struct remedies_ready *ready)
 	if (obstacle)
 		log_line("%s is %s: it is not reached by a preloaded library, programs that it starts may be",
 			 buf_text(&text), obstacle);
+	if (remedies_promise(ready))
+		log_line("the filter is set without privileges: programs gain none by being started (no_new_privs)");
 	buf_done(&text);
 }
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -209,6 +210,14 @@ static int install_filter(void)
 	if (errno != EACCES || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -errno;
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0UL, &program) == 0 ? 0 : -errno;
+}
+
+bool remedies_promise(const struct remedies_ready *ready)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+
+	return ready->filter && syscall(SYS_capget, &head, caps) == 0 && !(caps[0].effective & 1u << CAP_SYS_ADMIN);
 }
 
 int remedies_child(const struct remedies_ready *ready)

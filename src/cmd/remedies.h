@@ -87,6 +87,8 @@ int remedies_prepare(const struct remedies *remedies, struct remedies_ready *ret
 void remedies_ready_done(struct remedies_ready *ready);
 /* Sets and removes variables of this process. */
 int remedies_environment(const struct remedies *remedies, const struct remedies_ready *ready, struct error *err);
+/* The filter needs a promise for good (no_new_privs), since we may not set one otherwise. */
+bool remedies_promise(const struct remedies_ready *ready);
 /* Limits and filter; async-signal-safe.  0 or negative errno. */
 int remedies_child(const struct remedies_ready *ready);
 

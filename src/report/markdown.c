@@ -13,23 +13,6 @@
 #define ROWS_MAX 100
 #define COMMAND_BYTES_MAX 1000
 
-/* A text in code: in that nothing but a backquote means anything; in a table a
- * bar ends the cell even there. */
-static void code(FILE *out, const char *text, bool cell)
-{
-	struct buf shown = BUF_INIT;
-
-	word_harmless(&shown, text);
-	(void)fputc('`', out);
-	for (const char *p = buf_text(&shown); *p; p++) {
-		if (*p == '|' && cell)
-			(void)fputc('\\', out);
-		(void)fputc(*p == '`' ? '\'' : *p, out);
-	}
-	(void)fputc('`', out);
-	buf_done(&shown);
-}
-
 static void row(FILE *out, const struct budget_verdict *verdict)
 {
 	char number[BUDGET_NUMBER_MAX], limit[BUDGET_NUMBER_MAX + 16];
@@ -38,7 +21,7 @@ static void row(FILE *out, const struct budget_verdict *verdict)
 		      verdict->state == BUDGET_BROKEN ? "**broken**" : budget_state_name(verdict->state));
 	if (verdict->budget->kind == BUDGET_CANARY)
 		(void)fputs("canary ", out);
-	code(out, verdict->budget->what, true);
+	word_code(out, verdict->budget->what, true);
 	(void)fprintf(out, " | %s | %s |\n", budget_limit(verdict->budget, limit),
 		      verdict->seen_known ? budget_number(verdict->seen, number) : "");
 }
@@ -74,13 +57,13 @@ static void contributors(FILE *out, const struct check *check)
 			continue;
 		told++;
 		(void)fputc('\n', out);
-		code(out, verdict->budget->what, false);
+		word_code(out, verdict->budget->what, false);
 		(void)fputs(" most of all:\n\n", out);
 		for (size_t k = 0; k < verdict->top_count; k++) {
 			buf_clear(&line);
 			check_contributor(&line, verdict, k);
 			(void)fputs("- ", out);
-			code(out, buf_text(&line), false);
+			word_code(out, buf_text(&line), false);
 			(void)fputc('\n', out);
 		}
 	}
@@ -95,7 +78,7 @@ static void reasons(FILE *out, const struct check *check)
 	for (size_t i = 0; i < count && i < check->reasons.used; i++) {
 		(void)fprintf(out, "%s- %s: ", i == 0 ? "\n" : "",
 			      i < check->unjudged_count ? "cannot judge" : "failed");
-		code(out, check->reasons.at[i], false);
+		word_code(out, check->reasons.at[i], false);
 		(void)fputc('\n', out);
 	}
 	if (check->reasons_left_out > 0)
@@ -124,7 +107,7 @@ static void put(FILE *out, const struct analysis_result *result)
 		(void)fputs("\nMore: ", out);
 		buf_clear(&text);
 		(void)buf_printf(&text, "%s -- ...", check->more);
-		code(out, buf_text(&text), false);
+		word_code(out, buf_text(&text), false);
 		(void)fputc('\n', out);
 	}
 	(void)fputc('\n', out);

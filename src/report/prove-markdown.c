@@ -1,55 +1,135 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What a remedy gained, as a table for a commit message or an issue. */
-#include <inttypes.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "report/prove.h"
+#include "report/words.h"
+
+static void spread(FILE *out, const struct prove_spread *spread)
+{
+	char median[TEXT_NUMBER_MAX], least[TEXT_NUMBER_MAX], most[TEXT_NUMBER_MAX];
+
+	(void)fprintf(out, " %s (%s to %s) |", text_ns(spread->median, median), text_ns(spread->min, least),
+		      text_ns(spread->max, most));
+}
+
+static void change(FILE *out, const char *name, uint64_t before, uint64_t after)
+{
+	char without[TEXT_NUMBER_MAX], with[TEXT_NUMBER_MAX];
+
+	(void)fprintf(out, "| %s | %s | %s |\n", name, text_count(before, without), text_count(after, with));
+}
+
+static void sides(FILE *out, const struct prove_result *result)
+{
+	(void)fputs("| | without | with ", out);
+	word_code(out, result->with, true);
+	(void)fprintf(out, " |\n| --- | ---: | ---: |\n| time, median of %u (least to most) |", result->runs);
+	spread(out, &result->times.before);
+	spread(out, &result->times.after);
+	(void)fputs("\n| user and system time |", out);
+	spread(out, &result->cpu.before);
+	spread(out, &result->cpu.after);
+	(void)fputc('\n', out);
+	if (!result->counted)
+		return;
+	change(out, "calls", result->calls_before, result->calls_after);
+	for (size_t i = 0; i < result->call_count; i++)
+		change(out, result->calls[i].name, result->calls[i].before, result->calls[i].after);
+}
+
+static void words(FILE *out, const struct prove_result *result, const struct analysis_host *host)
+{
+	const struct prove_times *t = &result->times;
+
+	(void)fprintf(out, "\n%s, %.2f times as fast (%.2f to %.2f); output %s", prove_word_text(t->word),
+		      t->ratio.median, t->ratio.low, t->ratio.high,
+		      result->same_output ? "the same" : "NOT the same: ");
+	if (!result->same_output)
+		word_code(out, result->differs, false);
+	(void)fprintf(out, "; Linux %s, %s, %s.\n", host->kernel ? host->kernel : "?", host->arch ? host->arch : "?",
+		      host->libc ? host->libc : "?");
+	if (t->outliers > 0)
+		(void)fprintf(out, "%u of %u runs took far longer or shorter than the others.\n", t->outliers,
+			      2 * result->runs);
+	if (!result->counted)
+		(void)fprintf(out, "Calls were not counted: %s.\n", result->count_why);
+}
+
+static void gain(FILE *out, double ns)
+{
+	char text[TEXT_NUMBER_MAX];
+
+	(void)fprintf(out, " %s%s |", ns < 0 ? "-" : "", text_ns(fabs(ns), text));
+}
+
+/* Each switched on by itself. */
+static void shares(FILE *out, const struct prove_result *result)
+{
+	char text[TEXT_NUMBER_MAX];
+
+	(void)fprintf(out,
+		      "\n| %s | calls fewer | time saved | user and system | estimated by run |\n"
+		      "| --- | ---: | ---: | ---: | ---: |\n",
+		      result->remedy_count > 1 ? "alone" : "remedy");
+	for (unsigned i = 0; i < result->remedy_count; i++) {
+		const struct prove_remedy *remedy = &result->remedies[i];
+
+		(void)fputs("| ", out);
+		word_code(out, remedy->name, true);
+		if (result->counted)
+			(void)fprintf(out, " | %s%s |", remedy->saves_calls < 0 ? "-" : "",
+				      text_count((uint64_t)llabs(remedy->saves_calls), text));
+		else
+			(void)fputs(" | not counted |", out);
+		gain(out, remedy->saves_ns);
+		gain(out, remedy->saves_cpu_ns);
+		if (remedy->estimated_ns >= 0)
+			gain(out, remedy->estimated_ns);
+		else
+			(void)fputs(" finds nothing |", out);
+		(void)fputc('\n', out);
+	}
+}
+
+static void conditions(FILE *out, const struct prove_result *result)
+{
+	for (unsigned i = 0; i < result->remedy_count; i++) {
+		const struct prove_remedy *remedy = &result->remedies[i];
+
+		if (!remedy->unsafe && !remedy->output)
+			continue;
+		(void)fputc('\n', out);
+		word_code(out, remedy->name, false);
+		(void)fprintf(out, ": %s%s%s.\n", remedy->unsafe ? remedy->unsafe : "",
+			      remedy->unsafe && remedy->output ? "; " : "", remedy->output ? remedy->output : "");
+	}
+}
 
 int prove_markdown_write(FILE *out, const struct prove_result *result, const struct analysis_host *host,
 			 const struct tty *tty)
 {
-	const struct prove_times *t = &result->times;
 	struct buf command = BUF_INIT;
-	char before[TEXT_NUMBER_MAX], after[TEXT_NUMBER_MAX];
-	int r = 0;
+	int r;
 
 	(void)tty;
-	for (char *const *word = result->argv; *word; word++) {
-		(void)buf_puts(&command, word == result->argv ? "" : " ");
-		(void)text_shell_word(&command, *word, strlen(*word), true);
-	}
+	word_command(&command, result->argv);
 	(void)fprintf(out, "    %s\n\n", buf_text(&command));
 	if (!result->steady) {
-		(void)fprintf(out, "Not measured: two runs without a remedy differ (%s).\n", result->differs);
+		(void)fputs("Not measured: two runs without a remedy differ (", out);
+		word_code(out, result->differs, false);
+		(void)fputs(").\n", out);
 	} else {
-		(void)fprintf(out, "| | without | with %s |\n| --- | ---: | ---: |\n", result->with);
-		(void)fprintf(out, "| time (median of %u) | %s | %s |\n", result->runs,
-			      text_ns(t->before.median, before), text_ns(t->after.median, after));
-		(void)fprintf(out, "| fastest | %s | %s |\n", text_ns(t->before.min, before),
-			      text_ns(t->after.min, after));
-		(void)fprintf(out, "| user and system time (median) | %s | %s |\n",
-			      text_ns(result->cpu.before.median, before), text_ns(result->cpu.after.median, after));
-		if (result->counted)
-			(void)fprintf(out, "| calls | %s | %s |\n", text_count(result->calls_before, before),
-				      text_count(result->calls_after, after));
-		for (size_t i = 0; result->counted && i < result->call_count; i++)
-			(void)fprintf(out, "| %s | %s | %s |\n", result->calls[i].name,
-				      text_count(result->calls[i].before, before),
-				      text_count(result->calls[i].after, after));
-		(void)fprintf(out, "\n%s, %.2f times as fast (%.2f to %.2f); output %s", prove_word_text(t->word),
-			      t->ratio.median, t->ratio.low, t->ratio.high,
-			      result->same_output ? "the same" : "NOT the same: ");
-		(void)fprintf(out, "%s; Linux %s, %s, %s.\n", result->same_output ? "" : result->differs,
-			      host->kernel ? host->kernel : "?", host->arch ? host->arch : "?",
-			      host->libc ? host->libc : "?");
+		sides(out, result);
+		words(out, result, host);
+		shares(out, result);
 	}
-	for (unsigned i = 0; i < result->remedy_count; i++) {
-		if (result->remedies[i].unsafe)
-			(void)fprintf(out, "\n%s: %s.\n", result->remedies[i].name, result->remedies[i].unsafe);
-	}
-	if (command.failed || ferror(out))
-		r = -5;
+	conditions(out, result);
+	r = command.failed ? -ENOMEM : ferror(out) ? -EIO : 0;
 	buf_done(&command);
 	return r;
 }

@@ -98,6 +98,21 @@ void word_markup_harmless(FILE *out, const char *text)
 	buf_done(&shown);
 }
 
+void word_code(FILE *out, const char *text, bool cell)
+{
+	struct buf shown = BUF_INIT;
+
+	word_harmless(&shown, text);
+	(void)fputc('`', out);
+	for (const char *p = buf_text(&shown); *p; p++) {
+		if (*p == '|' && cell)
+			(void)fputc('\\', out);
+		(void)fputc(*p == '`' ? '\'' : *p, out);
+	}
+	(void)fputc('`', out);
+	buf_done(&shown);
+}
+
 void word_markdown(FILE *out, const char *text)
 {
 	struct buf shown = BUF_INIT;

@@ -3,6 +3,7 @@
 #ifndef SYSCULL_REPORT_WORDS_H
 #define SYSCULL_REPORT_WORDS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -23,6 +24,9 @@ void word_harmless(struct buf *buf, const char *text);
 void word_markup(FILE *out, const char *text);
 /* The same of printable text. */
 void word_markup_harmless(FILE *out, const char *text);
+/* In Markdown's code: in that nothing but a backquote means anything; in a table a
+ * bar ends the cell even there. */
+void word_code(FILE *out, const char *text, bool cell);
 /* For Markdown outside of code. */
 void word_markdown(FILE *out, const char *text);
 

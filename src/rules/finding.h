@@ -109,6 +109,9 @@ struct finding {
 	enum finding_tier tier;
 	bool information; /* not waste: the program's job is to ask */
 	bool minor; /* too little to be worth a change, whatever its share: the rule's own floor */
+	/* What the calls do is done all the same by those that are left, so that only
+	 * the way into the kernel and back is wasted, and no time of theirs in this run. */
+	bool work_stays;
 	uint64_t process_id; /* struct model_process; 0 when over several */
 	uint32_t pid; /* 0 when over several */
 	char *exe; /* path of the program */

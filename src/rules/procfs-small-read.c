@@ -213,6 +213,8 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 	finding = rule_key_finding(run, key, FINDING_LIKELY, NULL, out);
 	if (!finding)
 		return;
+	/* The text is made for larger reads, too. */
+	finding->work_stays = true;
 	/* One line, since all are reads that succeeded; told is what a page would have saved. */
 	for (size_t i = 0; i < finding->costs.used; i++) {
 		struct finding_cost *cost = &finding->costs.at[i];

@@ -19,9 +19,9 @@ static double average(uint64_t sum, uint64_t count)
 }
 
 /* The loop is not run for findings without pages. */
-static struct price page_price(struct analysis_result *result, uint64_t pages)
+static struct price page_price(struct analysis_result *result, uint64_t low, uint64_t high, double calls)
 {
-	return pages > 0 ? price_of_page(result->prices) : (struct price){ 0 };
+	return high > 0 ? price_of_page(result->prices, calls > 0 ? (double)low / calls : 1) : (struct price){ 0 };
 }
 
 /* Calls of a finding, to be priced. */
@@ -32,6 +32,7 @@ struct sort {
 	uint64_t pages; /* at most, of all */
 	uint64_t count; /* of the finding */
 	double life_ns; /* of what each of the finding's forks makes; below 0: not known, or none */
+	bool work_stays; /* as the finding has it */
 };
 
 /* What one call of a sort took in this run, where that is clearly more than its
@@ -59,7 +60,8 @@ static bool measured_price(const struct analysis_result *result, const struct ve
  * and where the call's time was measured in this run and is clearly more (a
  * slow file system), that.  Which of success and failure it was is not
  * known: nearly all must have ended as these did.  Where pages are counted
- * apart, giving them back would be counted twice.
+ * apart, giving them back would be counted twice; where the work stays, it is in
+ * what was measured.
  */
 static struct price call_price_only(struct analysis_result *result, const struct sort *sort)
 {
@@ -70,7 +72,7 @@ static struct price call_price_only(struct analysis_result *result, const struct
 		price.ns *= fit;
 		price.low_ns *= fit;
 	}
-	for (size_t i = 0; sort->pages == 0 && i < result->all_call_count; i++) {
+	for (size_t i = 0; sort->pages == 0 && !sort->work_stays && i < result->all_call_count; i++) {
 		const struct verdict_call *call = &result->all_calls[i];
 		uint64_t same = sort->err ? call->row.failed : call->row.count - call->row.failed;
 
@@ -206,11 +208,13 @@ static int price_costs(struct analysis_result *result, struct verdict_finding *v
 	for (size_t i = 0; i < finding->costs.used; i++) {
 		const struct finding_cost *cost = &finding->costs.at[i];
 		struct verdict_cost *amount = &verdict->costs[i];
-		const struct sort sort = { cost->call,	     cost->err,	  average(cost->components, cost->count),
-					   cost->pages_high, cost->count, life_ns };
+		const struct sort sort = { cost->call,	       cost->err,   average(cost->components, cost->count),
+					   cost->pages_high,   cost->count, life_ns,
+					   finding->work_stays };
 		struct price price = call_price(result, &sort);
 		/* Those of a child are in its life. */
-		struct price page = page_price(result, life_ns >= 0 ? 0 : cost->pages_high);
+		struct price page =
+			page_price(result, cost->pages_low, life_ns >= 0 ? 0 : cost->pages_high, (double)cost->count);
 		double count = (double)cost->count, low = (double)cost->pages_low, high = (double)cost->pages_high;
 
 		*amount = (struct verdict_cost){ .ns = count * price.ns + low * page.ns,
@@ -245,9 +249,10 @@ static void price_remedy(struct analysis_result *result, const struct verdict_fi
 					   calls > 0 ? (double)delta->components / calls : 0,
 					   delta->pages_high,
 					   found(verdict->finding, delta->call, delta->err, delta->count),
-					   life_ns };
+					   life_ns,
+					   verdict->finding->work_stays };
 		struct price price = call_price(result, &sort);
-		struct price page = page_price(result, life_ns >= 0 ? 0 : delta->pages_high);
+		struct price page = page_price(result, delta->pages_low, life_ns >= 0 ? 0 : delta->pages_high, calls);
 		double low = (double)delta->pages_low, high = (double)delta->pages_high;
 
 		if (price.source == PRICE_MEASURED)

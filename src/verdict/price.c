@@ -311,9 +311,18 @@ struct price price_of_probe(struct price_book *book, enum probe_id id)
 			       .probe = probe_name(id) };
 }
 
-struct price price_of_page(struct price_book *book)
+struct price price_of_page(struct price_book *book, double pages)
 {
-	return price_of_probe(book, PROBE_PAGE);
+	struct price first = price_of_probe(book, PROBE_PAGE_FIRST), other;
+	double part = 1 / (pages > 1 ? pages : 1);
+
+	if (pages <= 1)
+		return first;
+	other = price_of_probe(book, PROBE_PAGE);
+	other.ns = part * first.ns + (1 - part) * other.ns;
+	other.low_ns = part * first.low_ns + (1 - part) * other.low_ns;
+	other.high_ns = part * first.high_ns + (1 - part) * other.high_ns;
+	return other;
 }
 
 struct price price_of_fork(struct price_book *book)

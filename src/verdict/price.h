@@ -73,8 +73,9 @@ void price_book_free(struct price_book *book);
  * at last by a null call.  Blocking time is never part of a price.
  */
 struct price price_of(struct price_book *book, enum sys_call_id call, int err, double components);
-/* Touching a page for the first time: what memory costs beside its calls. */
-struct price price_of_page(struct price_book *book);
+/* Touching a page for the first time: what memory costs beside its calls, where
+ * one call brings so many pages.  The first of them is dearer than the others. */
+struct price price_of_page(struct price_book *book, double pages);
 /* A child that forks and ends, without what it runs. */
 struct price price_of_fork(struct price_book *book);
 /* What an exec brings with it: another memory, the loader's work, first touches of

@@ -207,21 +207,32 @@ static void loop_start(const struct probe_room *room, unsigned turns)
 	}
 }
 
-static void loop_page(const struct probe_room *room, unsigned turns)
+static void touch_pages(unsigned touched, unsigned turns)
 {
 	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
 
-	(void)room;
 	for (unsigned turn = 0; turn < turns; turn++) {
 		char *pages =
 			mmap(NULL, PAGES * page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 		if (pages == MAP_FAILED)
 			return;
-		for (size_t page = 0; page < PAGES; page++)
+		for (size_t page = 0; page < touched; page++)
 			((volatile char *)pages)[page * page_bytes] = 1;
 		(void)munmap(pages, PAGES * page_bytes);
 	}
+}
+
+static void loop_page(const struct probe_room *room, unsigned turns)
+{
+	(void)room;
+	touch_pages(PAGES, turns);
+}
+
+static void loop_page_first(const struct probe_room *room, unsigned turns)
+{
+	(void)room;
+	touch_pages(1, turns);
 }
 
 #define WALKS(member) .components_at = offsetof(struct probe_room, member)
@@ -272,6 +283,7 @@ static const struct probe probes[PROBE_COUNT] = {
 	[PROBE_FORK] = { "fork", loop_fork, 1, .turns_max = 1 },
 	[PROBE_START] = { "start", loop_start, 1, BESIDES(FORK, 1), .turns_max = 1 },
 	[PROBE_PAGE] = { "page", loop_page, PAGES, BESIDES(MMAP_MUNMAP, 2), .turns_max = 16 },
+	[PROBE_PAGE_FIRST] = { "page-first", loop_page_first, 1, BESIDES(MMAP_MUNMAP, 2), .turns_max = 16 },
 };
 
 const char *probe_name(enum probe_id id)

@@ -54,6 +54,7 @@ enum probe_id {
 	PROBE_FORK, /* a child that ends at once */
 	PROBE_START, /* a child that runs the smallest program there is */
 	PROBE_PAGE, /* no call: the first touch of a page */
+	PROBE_PAGE_FIRST, /* the same of a mapping's first one */
 	PROBE_COUNT
 };
 

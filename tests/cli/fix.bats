@@ -74,6 +74,58 @@ print("ok")'
 	[ "$status" -eq 0 ]
 }
 
+# A user without privileges.
+unprivileged()
+{
+	if [ "$(id -u)" -eq 0 ]; then
+		set -- setpriv --reuid=65534 --regid=65534 --clear-groups -- "$@"
+	fi
+	"$@"
+}
+
+@test "xattr=off works without privileges, and says what is given up" {
+	need setpriv unprivileged "$SYSCULL" --version
+	run_apart unprivileged "$SYSCULL" fix --with xattr=off -- /usr/bin/python3 -c '
+import errno, os, re
+try:
+    os.getxattr("/", "user.x")
+except OSError as e:
+    assert e.errno == errno.EOPNOTSUPP, e
+print(re.search(r"^NoNewPrivs:\s*(\d)", open("/proc/self/status").read(), re.M)[1])'
+	[ "$status" -eq 0 ]
+	expect "$output" 1
+	grep -q 'no_new_privs' err
+	expect "$(wc -l <err)" 2
+	run_apart unprivileged "$SYSCULL" fix --with TZ -- true
+	expect "$(wc -l <err)" 1
+}
+
+@test "--prove asks on a terminal, and takes no for an answer" {
+	cat >ask.py <<-'END'
+	import os, pty, sys
+	pid, fd = pty.fork()
+	if pid == 0:
+	    os.execv(os.environ["SYSCULL"], ["syscull", "fix", "--prove", "-n", "1", "--with", "TZ", *sys.argv[2:], "--",
+	                                     "sh", "-c", "echo >>runs"])
+	said = b""
+	try:
+	    while more := os.read(fd, 4096):
+	        said += more
+	        if said.endswith(b"[y/N] "):
+	            os.write(fd, sys.argv[1].encode() + b"\n")
+	            said += b"?"
+	except OSError:
+	    pass
+	print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), b"run 6 times" in said, b"[y/N]" in said)
+	END
+	expect "$(/usr/bin/python3 ask.py n)" "125 True True"
+	expect "$(/usr/bin/python3 ask.py '')" "125 True True"
+	[ ! -e runs ]
+	expect "$(/usr/bin/python3 ask.py y)" "0 True True"
+	expect "$(wc -l <runs)" 6
+	expect "$(/usr/bin/python3 ask.py n -y)" "0 True False"
+}
+
 @test "--prove finds the calls that TZ spares, and the same output" {
 	need ptrace "$SYSCULL" run -q -- true
 	mkdir d

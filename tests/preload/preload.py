@@ -351,6 +351,16 @@ def case_closefrom(place):
     assert (ours.returncode, ours.stdout) == (0, b"3 is open, open from 4: 0\n"), ours
 
 
+def case_asan(place):
+    """What the manual says of AddressSanitizer: it ends the program, unless it is told not to look."""
+    program = os.environ["ASAN"]
+    assert said([program]) == (0, b"")
+    done = run([SYSCULL, "fix", "-q", "--", program])
+    assert done.returncode != 0 and b"does not come first" in done.stderr, done
+    done = run([SYSCULL, "fix", "-q", "--", program], {"ASAN_OPTIONS": "verify_asan_link_order=0"})
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b""), done
+
+
 def case_static(place):
     """fix says of whom the library does not reach, in one line."""
     static = os.environ.get("STATIC")

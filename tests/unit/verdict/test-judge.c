@@ -227,6 +227,15 @@ static void what_was_measured_is_the_price(void **state)
 	assert_int_equal(verdict->costs[0].source, PRICE_MEASURED);
 	assert_int_equal(verdict->remedies[0].source, PRICE_MEASURED);
 	judge_done(&world->result);
+	/* Not where others do the same work after all: entering and leaving is what is left. */
+	world->list.items.at[0].work_stays = true;
+	assert_int_equal(judge_findings(&world->result, &world->list), 0);
+	verdict = &world->result.findings[0];
+	assert_true(NEAR(verdict->cost_ns, 100 * 100.0));
+	assert_true(NEAR(verdict->remedies[0].saves_ns, 100 * 100.0));
+	assert_int_equal(verdict->source, PRICE_CALIBRATED);
+	judge_done(&world->result);
+	world->list.items.at[0].work_stays = false;
 	/* Not when most calls ended otherwise. */
 	call.row.failed = 50;
 	assert_int_equal(judge_findings(&world->result, &world->list), 0);
