@@ -99,8 +99,11 @@ static int walk(int argc, char **argv)
 	memcpy(long_name, "security.", 9);
 	if (argc < 3 || chdir(argv[1]) != 0 || !(folder = opendir(".")))
 		return 2;
-	while ((entry = readdir(folder)) && count < 256)
-		files[count++] = strdup(entry->d_name);
+	while (count < 256 && (entry = readdir(folder))) {
+		files[count] = strdup(entry->d_name);
+		if (!files[count++])
+			return 2;
+	}
 	qsort(files, count, sizeof files[0], by_name);
 	train(".");
 	for (unsigned round = 0; round < 2; round++) {
