@@ -267,21 +267,23 @@ static void calls(FILE *out, const struct analysis_result *result)
 
 static void regions(FILE *out, const struct analysis_result *result)
 {
-	char a[TEXT_NUMBER_MAX], b[TEXT_NUMBER_MAX], c[TEXT_NUMBER_MAX];
+	char a[TEXT_NUMBER_MAX], b[TEXT_NUMBER_MAX], c[TEXT_NUMBER_MAX], d[TEXT_NUMBER_MAX], e[TEXT_NUMBER_MAX];
 
 	if (result->region_count == 0)
 		return;
 	(void)fputs("<h2>Regions</h2>\n<table><tr><th>region</th><th class=\"n\">calls</th><th class=\"n\">failed</th>"
-		    "<th class=\"n\">time in calls</th></tr>\n",
+		    "<th class=\"n\">time in calls</th><th class=\"n\">work</th><th class=\"n\">waiting</th></tr>\n",
 		    out);
 	for (size_t i = 0; i < result->region_count; i++) {
 		const struct verdict_region *region = &result->regions[i];
 
 		(void)fputs("<tr><td>", out);
 		put(out, region->name[0] ? region->name : "(before the first mark)");
-		(void)fprintf(out, "</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n",
-			      text_count(region->calls, a), text_count(region->failed, b),
-			      text_ns(region->calls_ns, c));
+		(void)fprintf(out,
+			      "</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td>"
+			      "<td class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n",
+			      text_count(region->calls, a), text_count(region->failed, b), text_ns(region->calls_ns, c),
+			      text_ns(region->work_ns, d), text_ns(region->waiting_ns, e));
 	}
 	(void)fputs("</table>\n", out);
 }

@@ -264,6 +264,8 @@ void json_regions(struct json *json, const struct analysis_result *result)
 		json_member_ns(json, "low_ns", region->calls_low_ns);
 		json_member_ns(json, "high_ns", region->calls_high_ns);
 		json_member_uint(json, "wall_ns", region->wall_ns);
+		json_member_ns(json, "work_ns", region->work_ns);
+		json_member_ns(json, "waiting_ns", region->waiting_ns);
 		json_member_string(json, "source", price_source_name(region->source));
 		json_key(json, "top");
 		json_array_begin(json);

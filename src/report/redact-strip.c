@@ -140,6 +140,7 @@ void redact_strip_result(struct analysis_result *result)
 		struct verdict_region *region = &result->regions[i];
 
 		region->calls_ns = region->calls_low_ns = region->calls_high_ns = NOT_KNOWN;
+		region->work_ns = region->waiting_ns = NOT_KNOWN;
 		region->wall_ns = 0;
 		region->source = PRICE_CALIBRATED;
 		region->top[0].call = NULL;

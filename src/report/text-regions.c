@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of regions (--by region): dearest first. */
+/* The table of regions (--by region): longest first. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/text.h"
@@ -7,18 +8,27 @@
 
 #define SHOWN 12
 #define NAME_END 26
-#define CALLS_END 37
-#define FAILED_END 46
-#define TIME_END 56
-#define MOST_AT 59
+#define CALLS_END 34
+#define TIME_END 43
+#define WORK_END 52
+#define WAITING_END 61
+#define MOST_AT 63
+
+/* Who looks for a slow test wants what it took, waiting or not. */
+static double whole(const struct verdict_region *region)
+{
+	return isnan(region->waiting_ns) ? region->calls_ns : region->work_ns + region->waiting_ns;
+}
 
 static int by_time(const void *a, const void *b)
 {
 	const struct verdict_region *x = *(const struct verdict_region *const *)a;
 	const struct verdict_region *y = *(const struct verdict_region *const *)b;
 
-	if (x->calls_ns != y->calls_ns)
-		return x->calls_ns < y->calls_ns ? 1 : -1;
+	double x_ns = whole(x), y_ns = whole(y);
+
+	if (x_ns != y_ns)
+		return x_ns < y_ns ? 1 : -1;
 	return x < y ? -1 : x > y;
 }
 
@@ -31,14 +41,22 @@ static void most(const struct verdict_region *region, struct buf *buf)
 				 text_count(region->top[i].count, number));
 }
 
-static void row(struct term *term, const char *name, uint64_t calls, uint64_t failed, double ns, const char *tail)
+static void time_at(struct term *term, double ns, unsigned end)
+{
+	char number[TEXT_NUMBER_MAX];
+
+	term_right(term, TERM_PLAIN, isnan(ns) ? "-" : text_ns(ns, number), end);
+}
+
+static void row(struct term *term, const struct verdict_region *region, const char *name, const char *tail)
 {
 	char number[TEXT_NUMBER_MAX];
 
 	term_cut(term, TERM_PLAIN, name, NAME_END, true);
-	term_right(term, TERM_PLAIN, text_count(calls, number), CALLS_END);
-	term_right(term, TERM_PLAIN, text_count(failed, number), FAILED_END);
-	term_right(term, TERM_PLAIN, text_ns(ns, number), TIME_END);
+	term_right(term, TERM_PLAIN, text_count(region->calls, number), CALLS_END);
+	time_at(term, region->calls_ns, TIME_END);
+	time_at(term, region->work_ns, WORK_END);
+	time_at(term, region->waiting_ns, WAITING_END);
 	term_to(term, MOST_AT);
 	term_put(term, TERM_PLAIN, tail);
 	term_end(term);
@@ -48,8 +66,9 @@ static void head(struct term *term)
 {
 	term_put(term, TERM_TITLE, "Regions");
 	term_right(term, TERM_PLAIN, "calls", CALLS_END);
-	term_right(term, TERM_PLAIN, "failed", FAILED_END);
-	term_right(term, TERM_PLAIN, "time", TIME_END);
+	term_right(term, TERM_PLAIN, "in calls", TIME_END);
+	term_right(term, TERM_PLAIN, "work", WORK_END);
+	term_right(term, TERM_PLAIN, "waiting", WAITING_END);
 	term_to(term, MOST_AT);
 	term_put(term, TERM_PLAIN, "most of it");
 	term_end(term);
@@ -83,19 +102,19 @@ void text_regions(struct text *text)
 		struct buf tail = BUF_INIT;
 
 		most(sorted[i], &tail);
-		row(&text->term, sorted[i]->name[0] ? sorted[i]->name : "(before the first mark)", sorted[i]->calls,
-		    sorted[i]->failed, sorted[i]->calls_ns, buf_text(&tail));
+		row(&text->term, sorted[i], sorted[i]->name[0] ? sorted[i]->name : "(before the first mark)",
+		    buf_text(&tail));
 		buf_done(&tail);
 	}
 	for (size_t i = shown; i < result->region_count; i++) {
 		rest.calls += sorted[i]->calls;
-		rest.failed += sorted[i]->failed;
 		rest.calls_ns += sorted[i]->calls_ns;
+		rest.work_ns += sorted[i]->work_ns;
+		rest.waiting_ns += sorted[i]->waiting_ns;
 	}
 	if (shown < result->region_count)
-		row(&text->term,
-		    text_plural(result->region_count - shown, "more region", "more regions", name, sizeof name),
-		    rest.calls, rest.failed, rest.calls_ns, "");
+		row(&text->term, &rest,
+		    text_plural(result->region_count - shown, "more region", "more regions", name, sizeof name), "");
 	free(sorted);
 	if (result->regions_refused > 0)
 		text_labelled(text, "Note", TERM_PLAIN, "%s had a name beyond the limit and went on in the last region",

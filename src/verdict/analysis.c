@@ -292,7 +292,9 @@ int analysis_feed(struct analysis *analysis, const struct event_head *head)
 	untraced_feed(&analysis->untraced, head, view.call ? view.id : event_call_id(call),
 		      view.call ? view.err : event_call_errno(call));
 	if (head->flags & EVENT_F_MARK) {
-		s = region_mark(&analysis->regions, call, analysis->result.shown);
+		const struct untraced_point now = untraced_now(&analysis->untraced, head->tid);
+
+		s = region_mark(&analysis->regions, call, analysis->result.shown, &now);
 		if (analysis->budgets && analysis->regions.regions.used > 0) {
 			const struct region *present = &analysis->regions.regions.at[analysis->regions.present];
 			int t = budgets_region(analysis->budgets, present->name);

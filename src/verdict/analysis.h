@@ -164,6 +164,7 @@ struct verdict_region {
 	double calls_ns, calls_low_ns, calls_high_ns; /* price of its calls */
 	enum price_source source; /* where most of it comes from */
 	uint64_t wall_ns; /* as traced */
+	double work_ns, waiting_ns; /* without us: something of the tree ran, or nothing did; NAN not known */
 	struct {
 		const struct verdict_call *call; /* NULL: no more */
 		uint64_t count;

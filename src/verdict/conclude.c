@@ -190,12 +190,24 @@ static void price_region(const struct analysis_result *result, const struct regi
 	ret->source = measured_ns * 2 > ret->calls_ns ? PRICE_MEASURED : PRICE_CALIBRATED;
 }
 
+/* Work is all that is no waiting: of the way that leads to the end, so that tasks side by side count once. */
+static void took(const struct analysis_result *result, const struct region *region, struct verdict_region *ret)
+{
+	double waiting_ns = region->took.wait_ns + region->took.io_ns,
+	       ns = region->took.ns + region->took.stops * result->dearer_ns - waiting_ns;
+
+	/* What some calls took says nothing of a region. */
+	ret->waiting_ns = result->facts.scope || result->facts.calls_only ? NAN : waiting_ns;
+	ret->work_ns = isnan(ret->waiting_ns) ? NAN : ns > 0 ? ns : 0;
+}
+
 static int list_regions(struct analysis *analysis)
 {
 	struct analysis_result *result = &analysis->result;
+	const struct untraced_point end = untraced_now(&analysis->untraced, 0);
 	struct region_book *book = &analysis->regions;
 
-	region_end(book);
+	region_end(book, &end);
 	if (book->regions.used == 0)
 		return 0;
 	result->regions = calloc(book->regions.used, sizeof *result->regions);
@@ -213,6 +225,7 @@ static int list_regions(struct analysis *analysis)
 			.failed = region->failed,
 			.wall_ns = region->wall_ns,
 		};
+		took(result, region, &result->regions[i]);
 		price_region(result, region, &result->regions[i]);
 	}
 	return 0;

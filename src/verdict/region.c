@@ -68,8 +68,25 @@ static int begin(struct region_book *book, const struct tally *before)
 	return 0;
 }
 
-static void close_present(struct region_book *book)
+static double more(double now, double since)
 {
+	return now > since ? now - since : 0;
+}
+
+/* Tasks side by side are at different points: time never goes back. */
+static void took(struct region *region, const struct untraced_point *since, const struct untraced_point *now)
+{
+	region->took.ns += more(now->ns, since->ns);
+	region->took.wait_ns += more(now->wait_ns, since->wait_ns);
+	region->took.io_ns += more(now->io_ns, since->io_ns);
+	region->took.stops += more(now->stops, since->stops);
+}
+
+static void close_present(struct region_book *book, const struct untraced_point *now)
+{
+	if (book->regions.used > 0)
+		took(&book->regions.at[book->present], &book->since, now);
+	book->since = *now;
 	if (book->regions.used > 0 && book->last_ns > book->since_ns)
 		book->regions.at[book->present].wall_ns += book->last_ns - book->since_ns;
 	book->since_ns = book->last_ns;
@@ -85,7 +102,8 @@ void region_look(struct region_book *book, const struct event_call *call)
 		book->last_ns = end_ns;
 }
 
-int region_mark(struct region_book *book, const struct event_call *mark, const struct tally *before)
+int region_mark(struct region_book *book, const struct event_call *mark, const struct tally *before,
+		const struct untraced_point *now)
 {
 	const struct event_item *path = event_item(&mark->head, SYS_ITEM_PATH);
 	const char *name = path ? event_item_data(path) : NULL;
@@ -102,7 +120,7 @@ int region_mark(struct region_book *book, const struct event_call *mark, const s
 	if (bytes > REGION_NAME_MAX)
 		bytes = REGION_NAME_MAX;
 	region_look(book, mark);
-	close_present(book);
+	close_present(book, now);
 	region = region_named(book, name, bytes);
 	if (!region)
 		return -ENOMEM;
@@ -124,7 +142,7 @@ int region_add(struct region_book *book, uint32_t row, int err)
 	return 0;
 }
 
-void region_end(struct region_book *book)
+void region_end(struct region_book *book, const struct untraced_point *end)
 {
-	close_present(book);
+	close_present(book, end);
 }

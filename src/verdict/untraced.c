@@ -233,6 +233,7 @@ static void slept(struct untraced *book, struct untraced_task *task, const struc
 
 	if (!time_can_block(id)) {
 		task->at.ns += sleep_ns;
+		task->at.io_ns += sleep_ns;
 		book->io_ns += sleep_ns;
 		return;
 	}
@@ -297,6 +298,7 @@ static void call_feed(struct untraced *book, struct untraced_task *task, const s
 	} else {
 		/* The next clock counts from the last one: it must know of the jump. */
 		task->base.ns += task->at.ns - before_ns;
+		task->base.io_ns = task->at.io_ns;
 		task->base.wait_ns = task->at.wait_ns;
 	}
 	task->returned = false;
@@ -437,6 +439,15 @@ void untraced_feed(struct untraced *book, const struct event_head *head, enum sy
 		call_feed(book, task, (const struct event_call *)(const void *)head, id, err);
 	else
 		exit_feed(book, task, (const struct event_exit *)(const void *)head);
+}
+
+struct untraced_point untraced_now(const struct untraced *book, uint32_t tid)
+{
+	const struct untraced_task *task = map_get(&book->tasks, tid);
+
+	if (!task && !book->root_ended)
+		task = map_get(&book->tasks, book->root_tid);
+	return task ? task->at : book->root_end;
 }
 
 void untraced_judge(const struct untraced *book, struct price_book *prices, struct untraced_result *ret)

@@ -37,6 +37,7 @@
 struct untraced_point {
 	double ns; /* since the begin, waiting included */
 	double wait_ns; /* of it: nothing of the tree ran */
+	double io_ns; /* of it, and not of wait_ns: in a call that slept for a disk or the like */
 	double stops; /* calls whose stop was taken out */
 };
 
@@ -111,6 +112,8 @@ void untraced_init(struct untraced *book);
 void untraced_done(struct untraced *book);
 /* Beyond the limit and without memory tasks are left out, and `dropped` grows. */
 void untraced_feed(struct untraced *book, const struct event_head *head, enum sys_call_id id, int err);
+/* Where a task is; where the first one ended, or is, when there is no such task. */
+struct untraced_point untraced_now(const struct untraced *book, uint32_t tid);
 /* `prices` turns what cheap calls were taken to cost into what they do cost. */
 void untraced_judge(const struct untraced *book, struct price_book *prices, struct untraced_result *ret);
 

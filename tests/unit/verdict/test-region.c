@@ -5,6 +5,8 @@
 
 #include "test.h"
 
+static struct untraced_point here; /* where the one task is */
+
 struct maker {
 	struct buf buf;
 	uint64_t now_ns;
@@ -30,7 +32,7 @@ static void count(struct region_book *book, struct maker *maker, uint32_t row, i
 
 static void mark(struct region_book *book, struct maker *maker, const char *path, const struct tally *before)
 {
-	assert_int_equal(region_mark(book, make(maker, path), before), 0);
+	assert_int_equal(region_mark(book, make(maker, path), before, &here), 0);
 }
 
 static void regions_take_turns(void **state)
@@ -51,7 +53,7 @@ static void regions_take_turns(void **state)
 	count(&book, &maker, 5, 0);
 	mark(&book, &maker, "/.syscull/mark/a", &tally);
 	count(&book, &maker, 5, 0);
-	region_end(&book);
+	region_end(&book, &here);
 
 	assert_int_equal(book.regions.used, 3);
 	assert_string_equal(book.regions.at[0].name, "");
@@ -82,7 +84,7 @@ static void nameless_marks_begin_nothing(void **state)
 	region_init(&book);
 	mark(&book, &maker, NULL, &tally);
 	mark(&book, &maker, "/.syscull/mark/", &tally);
-	region_end(&book);
+	region_end(&book, &here);
 	assert_int_equal(book.regions.used, 0);
 	region_done(&book);
 	buf_done(&maker.buf);
@@ -102,7 +104,7 @@ static void names_are_limited(void **state)
 		mark(&book, &maker, path, &tally);
 		count(&book, &maker, 1, 0);
 	}
-	region_end(&book);
+	region_end(&book, &here);
 	assert_int_equal(book.regions.used, REGIONS_MAX);
 	/* The region before the first mark takes one place. */
 	assert_int_equal(book.refused, 11);
@@ -111,12 +113,43 @@ static void names_are_limited(void **state)
 	buf_done(&maker.buf);
 }
 
+/* Each region has what passed in it, and all of them together all that passed. */
+static void time_without_us_is_told_apart(void **state)
+{
+	struct region_book book;
+	struct maker maker = { .buf = BUF_INIT };
+	struct tally tally;
+
+	(void)state;
+	region_init(&book);
+	tally_init(&tally);
+	here = (struct untraced_point){ .ns = 1000, .wait_ns = 100, .stops = 3 };
+	mark(&book, &maker, "/.syscull/mark/a", &tally);
+	here = (struct untraced_point){ .ns = 5000, .wait_ns = 4000, .stops = 5 };
+	mark(&book, &maker, "/.syscull/mark/b", &tally);
+	/* A task that is behind the other: nothing passed. */
+	here = (struct untraced_point){ .ns = 4500, .wait_ns = 4000, .stops = 4 };
+	mark(&book, &maker, "/.syscull/mark/a", &tally);
+	here = (struct untraced_point){ .ns = 6500, .wait_ns = 4000, .stops = 4 };
+	region_end(&book, &here);
+	assert_int_equal(book.regions.used, 3);
+	assert_true(book.regions.at[0].took.ns == 1000 && book.regions.at[0].took.wait_ns == 100);
+	assert_true(book.regions.at[1].took.ns == 4000 + 2000 && book.regions.at[1].took.wait_ns == 3900);
+	assert_true(book.regions.at[1].took.stops == 2);
+	assert_true(book.regions.at[2].took.ns == 0 && book.regions.at[2].took.wait_ns == 0);
+	region_done(&book);
+	tally_done(&tally);
+	buf_done(&maker.buf);
+	here = (struct untraced_point){ 0 };
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(regions_take_turns),
 		cmocka_unit_test(nameless_marks_begin_nothing),
 		cmocka_unit_test(names_are_limited),
+		cmocka_unit_test(time_without_us_is_told_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
