@@ -27,7 +27,7 @@ static const struct opt record_options[] = {
 	{ 'q', "quiet", NULL, "no progress while attached" },
 	{ OPT_ENGINE, "engine", "NAME", "auto, bpf or ptrace" },
 	{ OPT_PIN, "pin", "WHEN", "share a CPU with the command: auto, always, never" },
-	{ OPT_RING, "ring", "SIZE", "bpf engine: room for records that wait (16M); more for many CPUs" },
+	{ OPT_RING, "ring", "SIZE", "bpf engine: room for records that wait (32M); more for many CPUs" },
 	{ OPT_STACKS, "stacks", "HOW", "who made the calls: off, sites (the default) or deep" },
 	{ OPT_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096); more run untraced" },
 	{ OPT_USER, "user", "USER", "as root: run the command as this user" },

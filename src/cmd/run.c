@@ -41,7 +41,7 @@ static const struct opt run_options[] = {
 	{ OPT_PIN, "pin", "WHEN", "share a CPU with the command: auto, always, never" },
 	{ VIEW_REDACT, "redact", "LIST", "hash what LIST names: argv, paths, users" },
 	PROJECT_OPTIONS,
-	{ OPT_RING, "ring", "SIZE", "bpf engine: room for records that wait (16M); more for many CPUs" },
+	{ OPT_RING, "ring", "SIZE", "bpf engine: room for records that wait (32M); more for many CPUs" },
 	{ OPT_STACKS, "stacks", "HOW", "who made the calls: off, sites (the default) or deep" },
 	{ OPT_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096); more run untraced" },
 	{ OPT_USER, "user", "USER", "as root: run the command as this user" },

@@ -286,6 +286,7 @@ int watch_run(struct watch *watch, struct analysis *analysis, struct error *err)
 		.scope = watch->scope,
 		.task_limit = watch->task_limit,
 		.ring_bytes = watch->ring_bytes,
+		.drops_rights = watch->user,
 		.prepare_child = prepare_child,
 		.prepare_data = watch,
 	};

@@ -74,6 +74,7 @@ struct engine_spec {
 	void *prepare_data;
 	const char *script; /* script engine: the file */
 	uint64_t ring_bytes; /* bpf engine: of its buffer, a power of two and whole pages; 0 the default */
+	bool drops_rights; /* the caller gives them up when it has started: all that needs them is had by then */
 	const char *file; /* engines that read one: its name */
 	const char *cwd; /* strace-log engine: where relative names begin; NULL not known */
 	const int *file_fd; /* … it is open already; NULL: opened by its name */

@@ -10,6 +10,7 @@ SYSCULL is the command; --engine is given here.
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -162,6 +163,39 @@ def case_small_ring(cwd):
             bad.append(f"{faults}: lost {lost}")
         if not 0 <= books["lost_from_ns"] <= books["lost_to_ns"] <= result["wall_ns"]:
             bad.append(f"{faults}: {books}")
+    return bad
+
+
+def rings_made(cwd, *command):
+    """The sizes of the rings that a run made, first the one that it begins with."""
+    log = os.path.join(cwd, "bpf.log")
+    subprocess.run(["strace", "-f", "-qq", "-e", "trace=bpf", "--seccomp-bpf", "-o", log, live.SYSCULL, "run", "--engine", "bpf", "--no-keep",
+                    "-q", "--", *command], cwd=cwd, env=live.clean_env(), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=False, timeout=200)
+    with open(log, encoding="utf-8") as f:
+        found = re.findall(r'BPF_MAP_TYPE_RINGBUF.*max_entries=(\d+).*map_name="ring"', f.read())
+    return [int(size) for size in found]
+
+
+def case_growing_ring(cwd):
+    """A run begins with a small ring and gets the whole one when it makes many calls; nothing is missing or told out of order."""
+    bad = []
+    if shutil.which("strace"):
+        for command, wanted in ((["true"], [16 << 20]), (LOOP, [16 << 20, 32 << 20])):
+            made = rings_made(cwd, *command)
+            if made != wanted:
+                bad.append(f"{command[0]}: rings of {made}")
+    right, _ = full_counts(cwd)
+    result, _, _ = run(LOOP, cwd, "bpf", faults="first=131072")
+    bad += differences(right, counts(result))
+    if not result["accounting"]["closed"]:
+        bad.append(f"{result['accounting']}")
+    # Both rings in use while tasks come and go; the first one has room for all of it.
+    for turn in range(3):
+        result, out, _ = run([FOREST, "1500"], cwd, "bpf", "--task-limit", "1000000", faults="first=1048576")
+        books = result["accounting"]
+        if not books["complete"] or books["processes"] != int(out) + 1:
+            bad.append(f"turn {turn}: {out.strip()} made, {books}")
     return bad
 
 

@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,7 +22,22 @@
 #define SLEEP_MOST_MS 16
 #define QUIET_NS UINT64_C(100000000)
 #define OUT_BYTES_MAX (256u << 20)
-#define RING_BYTES (16u << 20)
+#define RING_BYTES (32u << 20)
+#define HURRY 10 /* "nice" by so much less */
+
+/* Who reads late loses calls: where there are more tasks than CPUs we come
+ * before them, if that is allowed.  The command has been made by then. */
+static void hurry(struct engine_bpf *e, bool on)
+{
+	int before;
+
+	if (on == e->hurries)
+		return;
+	errno = 0;
+	before = getpriority(PRIO_PROCESS, 0);
+	if (errno == 0 && setpriority(PRIO_PROCESS, 0, on ? before - HURRY : before + HURRY) == 0)
+		e->hurries = on;
+}
 
 static struct engine_bpf *self(struct engine *engine)
 {
@@ -159,8 +175,13 @@ static bool finish(struct engine_bpf *e)
 		load_detach(&e->loaded, e->tasks.used > 0);
 		return false;
 	}
-	if (ring_waits(&e->loaded.ring))
+	if (grow_is_busy(&e->loaded)) {
+		grow_settle(&e->loaded);
 		return false;
+	}
+	if (grow_waits(&e->loaded))
+		return false;
+	hurry(e, false);
 	let_go_rest(e);
 	if (e->end_ns == 0)
 		e->end_ns = clock_now_ns();
@@ -181,11 +202,11 @@ static int sleep_a_little(struct engine_bpf *e)
 	struct pollfd fds[2] = { { .fd = e->loaded.ring.fd, .events = POLLIN },
 				 { .fd = e->root_fd, .events = POLLIN } };
 	uint64_t begin_ns = clock_now_ns();
-	int ms = sleep_ms(e), n;
+	int ms = grow_is_busy(&e->loaded) ? SLEEP_LEAST_MS : sleep_ms(e), n;
 
 	__atomic_store_n(&e->loaded.live->asleep, 1, __ATOMIC_SEQ_CST);
 	/* What is in the ring now is no news for poll: only a wake-up is waited for. */
-	n = ring_waits(&e->loaded.ring) ? 1 : poll(fds + 1, 1, 0);
+	n = grow_waits(&e->loaded) ? 1 : poll(fds + 1, 1, 0);
 	if (n == 0)
 		n = poll(fds, 2, ms);
 	__atomic_store_n(&e->loaded.live->asleep, 0, __ATOMIC_SEQ_CST);
@@ -193,7 +214,7 @@ static int sleep_a_little(struct engine_bpf *e)
 		return -EAGAIN;
 	e->quiet_ns += clock_now_ns() - begin_ns;
 	look_at_root(e);
-	if (e->quiet_ns < QUIET_NS || ring_waits(&e->loaded.ring))
+	if (e->quiet_ns < QUIET_NS || grow_waits(&e->loaded))
 		return 0;
 	e->quiet_ns = QUIET_NS / 2;
 	return -EAGAIN;
@@ -222,9 +243,11 @@ static int bpf_next(struct engine *engine, const struct event_head **ret_record,
 
 		if (take_queued(e, ret_record))
 			break;
-		raw = ring_next(&e->loaded.ring, &dry);
-		if (dry)
+		raw = grow_next(&e->loaded, &dry);
+		if (dry) {
 			tell_lost(e);
+			grow_look(&e->loaded);
+		}
 		if (raw) {
 			e->quiet_ns = 0;
 			raw = cook(e, raw);
@@ -266,6 +289,7 @@ static int bpf_start(const struct engine_spec *spec, struct engine **ret_engine,
 	struct engine_bpf *e = calloc(1, sizeof *e);
 	struct load_spec load = { .items = spec->items,
 				  .ring_bytes = spec->ring_bytes ? spec->ring_bytes : RING_BYTES,
+				  .whole_ring = spec->drops_rights || !spec->argv,
 				  .task_limit = spec->task_limit };
 	int r;
 
@@ -289,6 +313,7 @@ static int bpf_start(const struct engine_spec *spec, struct engine **ret_engine,
 		engine_bpf.stop(&e->engine);
 		return r;
 	}
+	hurry(e, true);
 	*ret_engine = &e->engine;
 	return 0;
 }
@@ -334,6 +359,7 @@ static void bpf_stop(struct engine *engine)
 	if (!engine)
 		return;
 	e = self(engine);
+	hurry(e, false);
 	load_detach(&e->loaded, false);
 	load_close(&e->loaded);
 	while ((task = map_next(&e->tasks, &iter, NULL)))

@@ -2,12 +2,14 @@
 /*
  * What the files of the bpf engine share, on our side of the kernel.  load.c
  * brings the programs in, with fields.c (where the kernel's fields are) and
- * plan.c (what to copy); launch.c and attach.c begin; ring.c takes what comes;
+ * plan.c (what to copy); launch.c and attach.c begin; ring.c and grow.c take what comes;
  * cook.c, exec.c and images.c make of it what the kernel could not; books.c adds
  * up; probe.c says what works here and why not.  kernel.bpf.c is the other side.
  */
 #ifndef SYSCULL_ENGINE_BPF_BPF_H
 #define SYSCULL_ENGINE_BPF_BPF_H
+
+#include <pthread.h>
 
 #include "base/buf.h"
 #include "base/map.h"
@@ -19,12 +21,13 @@ struct kernel_bpf;
 
 /* The reader's side of the ring. */
 struct ring {
-	int fd;
+	int fd; /* somebody else closes it */
 	size_t bytes;
 	uint64_t *consumer; /* what the kernel may use again, in a page of its own */
 	const uint64_t *producer;
 	const char *data; /* twice the ring: no record is ever in two pieces */
 	void *pages; /* of producer and data */
+	size_t mapped; /* of them */
 	uint64_t taken; /* read so far */
 	uint64_t given_back;
 	uint64_t seen; /* producer as looked at last */
@@ -37,6 +40,29 @@ void ring_close(struct ring *ring);
 const void *ring_next(struct ring *ring, bool *ret_dry);
 /* Is there something? */
 bool ring_waits(const struct ring *ring);
+/* The same, and what is there now is what ring_next hands out until it is dry. */
+bool ring_look(struct ring *ring);
+/* Bytes that have not been read. */
+uint64_t ring_used(const struct ring *ring);
+
+/* On the way from a small ring to the whole one. */
+enum growth_state {
+	GROWTH_NONE, /* the ring is what it is to be */
+	GROWTH_SMALL,
+	GROWTH_MAKING,
+	GROWTH_BOTH, /* records may be in both */
+	GROWTH_DONE, /* nothing more comes into the former one */
+	GROWTH_FAILED, /* it stays as it is */
+};
+struct growth {
+	int state; /* enum growth_state */
+	bool running; /* there is a thread */
+	pthread_t thread;
+	uint32_t bytes; /* of the whole one */
+	int rings_fd; /* where the programs look for it */
+	int fd;
+	struct ring ring; /* the whole one, until it takes the other's place */
+};
 
 /* The programs in the kernel, and what we share with them. */
 struct loaded {
@@ -46,12 +72,14 @@ struct loaded {
 	size_t books_bytes; /* of the mapping */
 	uint32_t cpus;
 	struct ring ring;
+	struct growth growth;
 	bool attached;
 };
 
 struct load_spec {
 	uint64_t items;
 	uint64_t ring_bytes;
+	bool whole_ring; /* from the begin */
 	uint32_t task_limit;
 };
 
@@ -60,6 +88,7 @@ struct load_faults {
 	uint32_t storage; /* every so many storages cannot be had */
 	uint32_t lost; /* keys in the table of lost calls */
 	uint32_t awaited; /* children that are waited for at a time */
+	uint32_t first; /* bytes of the ring that a run begins with */
 };
 
 int load_open(struct loaded *ret, const struct load_spec *spec, struct error *err);
@@ -74,6 +103,17 @@ int load_lost_fd(const struct loaded *loaded);
 /* Programs that did not run because one of ours was running there. */
 uint64_t load_misses(const struct loaded *loaded);
 
+/* grow.c: when it is time for the whole ring; for each time that the ring was looked at. */
+void grow_look(struct loaded *loaded);
+/* The next record, as ring_next has it. */
+const void *grow_next(struct loaded *loaded, bool *ret_dry);
+bool grow_waits(const struct loaded *loaded);
+/* Wake-ups may come to nobody. */
+bool grow_is_busy(const struct loaded *loaded);
+/* Waits until nothing more comes into the former ring. */
+void grow_settle(struct loaded *loaded);
+void grow_done(struct loaded *loaded);
+
 /* What a test wants to fail; 0 nothing. */
 uint32_t load_fault(const char *name);
 bool load_kernel_is(int major, int minor);
@@ -86,6 +126,9 @@ void load_settle(void);
 int fields_find(struct kern_offsets *ret, const char **ret_missing);
 /* … and the type of the event at the exit of calls; 0 when it has none. */
 int fields_find_event(struct kern_offsets *ret, uint32_t *ret_exit_event, const char **ret_missing);
+/* fields-cache.c: what was found at this boot; -ENOENT nothing that can be trusted. */
+int fields_cache_read(struct kern_offsets *ret, uint32_t *ret_exit_event);
+void fields_cache_write(const struct kern_offsets *offsets, uint32_t exit_event);
 
 /* plan.c */
 void plan_make(struct kern_plan plans[static KERN_NRS], uint64_t items);
@@ -121,6 +164,7 @@ struct engine_bpf {
 	pid_t root; /* 0 when attached */
 	int root_fd; /* a pidfd; -1 */
 	bool root_ended, letting_go, finished, started;
+	bool hurries; /* comes before others on a CPU */
 	uint64_t begin_ns, end_ns;
 	uint64_t lost_told; /* lost calls that EVENT_LOST has told of */
 	uint64_t quiet_ns; /* how long nothing has come */

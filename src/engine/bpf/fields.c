@@ -2,7 +2,7 @@
 /*
  * Where the fields are that the programs read, from the kernel's own type
  * information.  A general reader of it takes 9 ms, most of a short run; this
- * one walks over it once and knows a few structs.  It is the kernel's, but
+ * one walks over it once a boot and knows a few structs.  It is the kernel's, but
  * lengths are checked all the same.
  */
 #include <errno.h>
@@ -214,7 +214,8 @@ static int read_types(const char *data, size_t bytes, struct kern_offsets *ret, 
 	return r;
 }
 
-int fields_find_event(struct kern_offsets *ret, uint32_t *ret_exit_event, const char **ret_missing)
+/* All types: once a boot. */
+static int fields_read(struct kern_offsets *ret, uint32_t *ret_exit_event)
 {
 	struct buf copy = BUF_INIT;
 	struct stat st;
@@ -224,7 +225,6 @@ int fields_find_event(struct kern_offsets *ret, uint32_t *ret_exit_event, const 
 
 	memset(ret, 0xff, sizeof *ret);
 	*ret_exit_event = 0;
-	*ret_missing = "its type information (" BTF_FILE ", CONFIG_DEBUG_INFO_BTF)";
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) == 0 && st.st_size > 0 && st.st_size <= BTF_BYTES_MAX)
@@ -240,6 +240,15 @@ int fields_find_event(struct kern_offsets *ret, uint32_t *ret_exit_event, const 
 		buf_done(&copy);
 	}
 	(void)close(fd);
+	return r;
+}
+
+int fields_find_event(struct kern_offsets *ret, uint32_t *ret_exit_event, const char **ret_missing)
+{
+	bool kept = fields_cache_read(ret, ret_exit_event) == 0;
+	int r = kept ? 0 : fields_read(ret, ret_exit_event);
+
+	*ret_missing = "its type information (" BTF_FILE ", CONFIG_DEBUG_INFO_BTF)";
 	for (size_t i = 0; r == 0 && i < FIELD_COUNT; i++) {
 		const uint32_t *place = (const uint32_t *)(const void *)((const char *)ret + fields[i].place);
 
@@ -248,6 +257,8 @@ int fields_find_event(struct kern_offsets *ret, uint32_t *ret_exit_event, const 
 			r = -ENOENT;
 		}
 	}
+	if (r == 0 && !kept)
+		fields_cache_write(ret, *ret_exit_event);
 	return r;
 }
 

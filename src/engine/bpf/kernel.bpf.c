@@ -19,10 +19,20 @@ const volatile struct kern_offsets at;
 const volatile struct kern_plan plans[KERN_NRS];
 struct kern_live live;
 
-struct {
+/* A small one at first; the one that takes its place may be larger. */
+struct ring_map {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 } ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__uint(key_size, sizeof(uint32_t));
+	__array(values, struct ring_map);
+} rings SEC(".maps") = {
+	.values = { &ring },
+};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -75,6 +85,9 @@ enum {
 	CHAIN_FORK,
 	CHAIN_EXEC,
 	CHAIN_END,
+	CHAIN_NO_ENTER,
+	CHAIN_LONG,
+	CHAIN_GAP,
 	CHAIN_COUNT
 };
 int on_items(struct bpf_raw_tracepoint_args *ctx);
@@ -89,6 +102,9 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx);
 int on_fork(struct bpf_raw_tracepoint_args *ctx);
 int on_exec(struct bpf_raw_tracepoint_args *ctx);
 int on_end(struct bpf_raw_tracepoint_args *ctx);
+int on_no_enter(struct bpf_raw_tracepoint_args *ctx);
+int on_long(struct bpf_raw_tracepoint_args *ctx);
+int on_gap(struct bpf_raw_tracepoint_args *ctx);
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
@@ -109,6 +125,9 @@ struct {
 		[CHAIN_FORK] = (void *)&on_fork,
 		[CHAIN_EXEC] = (void *)&on_exec,
 		[CHAIN_END] = (void *)&on_end,
+		[CHAIN_NO_ENTER] = (void *)&on_no_enter,
+		[CHAIN_LONG] = (void *)&on_long,
+		[CHAIN_GAP] = (void *)&on_gap,
 	},
 };
 
@@ -150,6 +169,27 @@ struct registers {
 /* The verifier loses bounds that the compiler proves away. */
 #define KEEP(variable) asm volatile("" : "+r"(variable))
 
+/* On in another program.  Where the verifier knows which one the kernel writes
+ * a jump to it into the code, by stopping all CPUs for each: that is for what
+ * comes with many calls. */
+static __always_inline void go_on(struct bpf_raw_tracepoint_args *ctx, uint32_t chain_index)
+{
+	bpf_tail_call(ctx, &chain, chain_index + live.nothing);
+}
+
+/* Fields of the running task are ordinary loads: the offset is a constant to
+ * the verifier, and the pointer one that it knows.  Not so for pointers: for
+ * each of them it looks through all the kernel's types, since 6.2. */
+static __always_inline uint64_t own_u64(uint32_t offset)
+{
+	return *(volatile uint64_t *)((char *)bpf_get_current_task_btf() + offset);
+}
+
+static __always_inline uint32_t own_u32(uint32_t offset)
+{
+	return *(volatile uint32_t *)((char *)bpf_get_current_task_btf() + offset);
+}
+
 static __always_inline uint64_t kernel_u64(uint64_t address, uint32_t offset)
 {
 	uint64_t value = 0;
@@ -185,7 +225,7 @@ static __always_inline uint32_t tid_of(uint64_t task)
 {
 	uint64_t pid;
 
-	if (live.pid_level == 0)
+	if (settings.first_level || live.pid_level == 0)
 		return kernel_u32(task, at.task_pid);
 	pid = kernel_u64(task, at.task_thread_pid);
 	if (kernel_u32(pid, at.pid_level) < live.pid_level)
@@ -195,13 +235,16 @@ static __always_inline uint32_t tid_of(uint64_t task)
 
 static __always_inline uint32_t pid_of(uint64_t task)
 {
-	if (live.pid_level == 0)
+	if (settings.first_level || live.pid_level == 0)
 		return kernel_u32(task, at.task_tgid);
 	return tid_of(kernel_u64(task, at.task_group_leader));
 }
 
+/* Functions that are not static are verified once and by themselves: what
+ * branches in them multiplies nothing in their callers. */
+
 /* The number as the task itself sees it; 0 when that is the same. */
-static __always_inline uint32_t inner_of(uint64_t task)
+__noinline uint32_t inner_of(uint64_t task)
 {
 	uint64_t pid = kernel_u64(task, at.task_thread_pid);
 	uint32_t level = kernel_u32(pid, at.pid_level);
@@ -211,15 +254,13 @@ static __always_inline uint32_t inner_of(uint64_t task)
 	return kernel_u32(pid, at.pid_numbers + level * KERN_UPID_BYTES);
 }
 
-static __always_inline uint64_t delay_of(uint64_t task)
+static __always_inline uint64_t own_delay(void)
 {
 	if (at.task_sched_info == KERN_NO_FIELD || at.sched_run_delay == KERN_NO_FIELD)
 		return 0;
-	return kernel_u64(task, at.task_sched_info + at.sched_run_delay);
+	return own_u64(at.task_sched_info + at.sched_run_delay);
 }
 
-/* Functions that are not static are verified once and by themselves: what
- * branches in them multiplies nothing in their callers. */
 __noinline uint32_t place_of(uint32_t arch, int32_t nr)
 {
 	uint32_t number = (uint32_t)nr, table = KERN_TABLE_NATIVE;
@@ -244,37 +285,68 @@ static __always_inline uint32_t outcome_of(int64_t ret)
 	return ret < 0 && ret >= -4095 ? KERN_FAILED : KERN_OK;
 }
 
-/* How full the ring is is asked for now and then only, unless it was full. */
+/* How full the ring is is asked for now and then only, unless it was full.  A
+ * part of it is kept for what is no call. */
 #define ASK_EVERY 16
-static __always_inline int put(struct kern_books *book, void *data, uint64_t bytes, uint64_t limit)
+#define KEPT_SHARE 16
+#define KEPT_SHARE_TINY 4
+#define TINY_RING 65536
+#define WAKE_SHARE 8
+__noinline int ask_ring(struct kern_books *book)
 {
-	uint64_t flags = BPF_RB_NO_WAKEUP, waiting;
+	uint64_t waiting, room;
+	uint32_t first = 0;
+	void *to = bpf_map_lookup_elem(&rings, &first);
+
+	if (!to || !book)
+		return BPF_RB_NO_WAKEUP;
+	waiting = bpf_ringbuf_query(to, BPF_RB_AVAIL_DATA);
+	room = bpf_ringbuf_query(to, BPF_RB_RING_SIZE);
+	book->crowded = waiting > room - (room < TINY_RING ? room / KEPT_SHARE_TINY : room / KEPT_SHARE);
+	if (waiting <= room / WAKE_SHARE || !live.asleep)
+		return BPF_RB_NO_WAKEUP;
+	live.asleep = 0;
+	return BPF_RB_FORCE_WAKEUP;
+}
+
+static __always_inline int put(struct kern_books *book, void *data, uint64_t bytes, int is_call)
+{
+	uint64_t flags = BPF_RB_NO_WAKEUP;
+	uint32_t first = 0;
+	void *to;
 
 	if (book->puts++ % ASK_EVERY == 0 || book->crowded || settings.small_ring) {
-		waiting = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA);
-		book->crowded = waiting > settings.call_limit;
-		if (waiting > limit)
+		flags = (uint32_t)ask_ring(book);
+		if (is_call && book->crowded)
 			return -1;
-		if (waiting > settings.wake_limit && live.asleep) {
-			live.asleep = 0;
-			flags = BPF_RB_FORCE_WAKEUP;
-		}
 	}
-	return bpf_ringbuf_output(&ring, data, bytes, flags);
+	to = bpf_map_lookup_elem(&rings, &first);
+	return to ? bpf_ringbuf_output(to, data, bytes, flags) : -1;
 }
 
 static __always_inline void put_state(struct kern_books *book, void *data, uint64_t bytes)
 {
-	if (put(book, data, bytes, ~0ull) != 0)
+	if (put(book, data, bytes, 0) != 0)
 		book->lost_state++;
 }
 
-static __always_inline void bump_lost(struct kern_books *book, const struct event_call *call)
+/* A call for which there was no room: the sums have it however many there are,
+ * and it is split by errno while there is room for that. */
+SEC("raw_tp")
+int on_lost(struct bpf_raw_tracepoint_args *ctx)
 {
-	uint32_t outcome = call->head.flags & EVENT_F_UNFINISHED ? KERN_UNRETURNED : outcome_of(call->ret);
-	uint32_t place = place_of(call->arch, call->nr);
-	uint64_t now = bpf_ktime_get_ns();
+	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct kern_lost first = { 0 }, *known;
+	struct kern_books *book = my_books();
+	struct kern_lost_key key = { 0 };
+	uint32_t outcome, place;
+	uint64_t now;
 
+	if (!task || !book || (task->call.head.flags & KERN_F_PROBED))
+		return 0;
+	outcome = task->call.head.flags & EVENT_F_UNFINISHED ? KERN_UNRETURNED : outcome_of(task->call.ret);
+	place = place_of(task->call.arch, task->call.nr);
+	now = bpf_ktime_get_ns();
 	book->lost_calls++;
 	KEEP(place);
 	if (place < KERN_PLACES)
@@ -282,18 +354,6 @@ static __always_inline void bump_lost(struct kern_books *book, const struct even
 	if (book->lost_first_ns == 0)
 		book->lost_first_ns = now;
 	book->lost_last_ns = now;
-}
-
-/* The sums have it already; here it is split by errno, while there is room. */
-SEC("raw_tp")
-int on_lost(struct bpf_raw_tracepoint_args *ctx)
-{
-	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
-	struct kern_lost_key key = { 0 };
-	struct kern_lost first = { 0 }, *known;
-
-	if (!task)
-		return 0;
 	key.nr = task->call.nr;
 	key.arch = task->call.arch;
 	if (task->call.head.flags & EVENT_F_UNFINISHED)
@@ -335,13 +395,15 @@ static __always_inline char *place_in(struct kern_scratch *scratch)
 }
 
 /* The data are behind the item's place already. */
-static __always_inline void item_end(struct kern_scratch *scratch, uint32_t type, uint32_t arg, uint32_t flags,
-				     uint32_t bytes)
+__noinline int item_end(struct kern_scratch *scratch, uint32_t type, uint32_t arg, uint32_t flags, uint32_t bytes)
 {
-	struct event_item *item = (struct event_item *)place_in(scratch);
+	struct event_item *item;
 
+	if (!scratch)
+		return 0;
+	item = (struct event_item *)place_in(scratch);
 	if (!item)
-		return;
+		return 0;
 	item->type = (uint16_t)type;
 	item->arg = (uint8_t)arg;
 	item->flags = (uint8_t)flags;
@@ -350,6 +412,7 @@ static __always_inline void item_end(struct kern_scratch *scratch, uint32_t type
 	if (flags & (KERN_ITEM_RAW | EVENT_ITEM_UNREAD))
 		call_in(scratch)->head.flags |= KERN_F_RAW;
 	scratch->used += sizeof *item + ((bytes + 7) & ~7u);
+	return 0;
 }
 
 /* Reads what can be read of it: how many bytes. */
@@ -392,7 +455,7 @@ static __always_inline int add_text(struct kern_scratch *scratch, const volatile
 		got = op->max;
 		flags = EVENT_ITEM_TRUNCATED;
 	}
-	item_end(scratch, op->item, op->arg, flags, (uint32_t)got);
+	(void)item_end(scratch, op->item, op->arg, flags, (uint32_t)got);
 	return 1;
 }
 
@@ -522,7 +585,7 @@ int on_adopt(struct bpf_raw_tracepoint_args *ctx)
 	task->call.head.tid = tid;
 	task->call.head.pid = value.pid;
 	task->flags = value.flags;
-	bpf_tail_call(ctx, &chain, (uint32_t)scratch->next);
+	go_on(ctx, (uint32_t)scratch->next);
 	return 0;
 }
 
@@ -536,25 +599,21 @@ static __always_inline struct kern_task *find(struct bpf_raw_tracepoint_args *ct
 		scratch = my_scratch();
 		if (scratch) {
 			scratch->next = self;
-			bpf_tail_call(ctx, &chain, CHAIN_ADOPT);
+			go_on(ctx, CHAIN_ADOPT);
 		}
 	}
 	return live.closing ? NULL : task;
 }
 
-/* A field of the running task is an ordinary load: the offset is a constant
- * to the verifier, and the pointer one that it knows. */
 static __always_inline uint32_t arch_of(int32_t nr)
 {
-	char *info = (char *)bpf_get_current_task_btf() + at.task_thread_info;
-
 #ifdef ARCH_X32
-	if (*(volatile uint32_t *)(info + at.info_status) & TS_COMPAT)
+	if (own_u32(at.task_thread_info + at.info_status) & TS_COMPAT)
 		return ARCH_COMPAT;
 	if (nr >= 0 && (nr & X32_BIT))
 		return ARCH_X32;
 #else
-	if (*(volatile uint64_t *)(info + at.info_flags) >> TIF_32BIT & 1)
+	if (own_u64(at.task_thread_info + at.info_flags) >> TIF_32BIT & 1)
 		return ARCH_COMPAT;
 #endif
 	return ARCH_NATIVE;
@@ -619,44 +678,59 @@ static __always_inline uint32_t plan_number(uint32_t arch, int32_t nr)
 }
 
 /* Told before the call that it belongs to. */
-__noinline int tell_queued(struct kern_task *task, uint64_t waited)
+static __always_inline void tell_queued(struct kern_books *book, const struct kern_task *task, uint64_t waited)
 {
-	struct kern_books *book = my_books();
 	struct event_queued queued = { .ns = waited };
 
-	if (!task || !book || waited == 0)
-		return 0;
+	if (waited == 0)
+		return;
 	queued.head.bytes = sizeof queued;
 	queued.head.type = EVENT_QUEUED;
 	queued.head.pid = task->call.head.pid;
 	queued.head.tid = task->call.head.tid;
 	queued.head.time_ns = task->exit_ns;
 	/* It only makes an estimate better: no loss when there is no room. */
-	(void)put(book, &queued, sizeof queued, settings.call_limit);
-	return 0;
+	(void)put(book, &queued, sizeof queued, 1);
 }
 
-__noinline int count_gap(struct kern_task *task, uint64_t now)
+/* How long it has waited for a CPU in the last so many ns, as far as we know. */
+static __always_inline uint64_t waited_in(struct kern_task *task, uint64_t ns)
 {
-	uint64_t gap, delay, waited;
+	uint64_t delay = own_delay(), waited = delay - task->delay_ns;
 
-	if (!task || !(task->flags & KERN_TASK_RETURNED))
+	task->delay_ns = delay;
+	return waited > ns ? ns : waited;
+}
+
+/* A stretch between calls that is long, or the first one. */
+SEC("raw_tp")
+int on_gap(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct kern_books *book = my_books();
+	uint64_t now = bpf_ktime_get_ns(), gap, waited;
+
+	if (!task || !book)
 		return 0;
-	gap = now - task->exit_ns;
-	if (gap > LONG_NS) {
-		delay = delay_of((uint64_t)bpf_get_current_task());
-		waited = delay - task->delay_ns;
-		task->delay_ns = delay;
-		if (waited > gap)
-			waited = gap;
-		gap -= waited;
-		(void)tell_queued(task, waited);
+	if (task->flags & KERN_TASK_RETURNED) {
+		gap = now - task->exit_ns;
+		if (gap > LONG_NS) {
+			waited = waited_in(task, gap);
+			gap -= waited;
+			tell_queued(book, task, waited);
+		}
+		task->user_ns += gap;
+		if (task->flags & KERN_TASK_LATE)
+			task->late_gaps++;
+		else
+			task->gaps++;
 	}
-	task->user_ns += gap;
-	if (task->flags & KERN_TASK_LATE)
-		task->late_gaps++;
-	else
-		task->gaps++;
+	if (task->flags & KERN_TASK_ENDING) {
+		task->exit_ns = now;
+		go_on(ctx, CHAIN_ENDED);
+		return 0;
+	}
+	task->call.head.time_ns = now;
 	return 0;
 }
 
@@ -744,12 +818,12 @@ static __always_inline int run_op(struct kern_task *task, struct kern_scratch *s
 		if (got) {
 			if (got < part->bytes)
 				flags |= EVENT_ITEM_TRUNCATED;
-			item_end(scratch, part->type, op->arg, flags | KERN_ITEM_RAW, (uint32_t)got);
+			(void)item_end(scratch, part->type, op->arg, flags | KERN_ITEM_RAW, (uint32_t)got);
 			return 1;
 		}
 	}
 	if (scratch->at_exit)
-		item_end(scratch, part->type, op->arg, EVENT_ITEM_UNREAD, 0);
+		(void)item_end(scratch, part->type, op->arg, EVENT_ITEM_UNREAD, 0);
 	else
 		task->unread |= 1u << (scratch->part_op & (KERN_OPS - 1));
 	return 1;
@@ -773,28 +847,20 @@ static __always_inline void keep_entered(struct kern_task *task, struct kern_scr
 	task->call.head.flags |= call_in(scratch)->head.flags;
 }
 
-static __always_inline void enter_done(struct kern_task *task)
+static __always_inline void enter_done(struct bpf_raw_tracepoint_args *ctx, struct kern_task *task)
 {
 	uint64_t now = bpf_ktime_get_ns(), gap = now - task->exit_ns;
 
-	if (gap > LONG_NS || (task->flags & KERN_TASK_LATE) || !(task->flags & KERN_TASK_RETURNED)) {
-		(void)count_gap(task, now);
-	} else {
-		task->user_ns += gap;
-		task->gaps++;
+	if (gap > LONG_NS || !(task->flags & KERN_TASK_RETURNED)) {
+		go_on(ctx, CHAIN_GAP);
+		return;
 	}
+	task->user_ns += gap;
+	if (task->flags & KERN_TASK_LATE)
+		task->late_gaps++;
+	else
+		task->gaps++;
 	task->call.head.time_ns = now;
-}
-
-/* Writes a call: false when it was lost. */
-static __always_inline int put_call(struct kern_books *book, const struct kern_task *task, void *data, uint64_t bytes)
-{
-	if (put(book, data, bytes, settings.call_limit) == 0)
-		return 1;
-	if (task->call.head.flags & KERN_F_PROBED)
-		return 1;
-	bump_lost(book, &task->call);
-	return 0;
 }
 
 /* Makes the scratch ready for the items of a call that has ended. */
@@ -815,7 +881,8 @@ static __always_inline int begin_tail(struct kern_task *task, struct kern_scratc
 	return 1;
 }
 
-static __always_inline int put_tail(struct kern_books *book, const struct kern_task *task, struct kern_scratch *scratch)
+/* False when there was no room. */
+static __always_inline int put_tail(struct kern_books *book, struct kern_scratch *scratch)
 {
 	uint64_t used = scratch->used;
 
@@ -823,7 +890,7 @@ static __always_inline int put_tail(struct kern_books *book, const struct kern_t
 	KEEP(used);
 	if (used > KERN_SCRATCH_BYTES)
 		used = sizeof(struct event_call);
-	return put_call(book, task, scratch->data, used);
+	return put(book, scratch->data, used, 1) == 0;
 }
 
 /* Called for calls with items, once for each and once to end. */
@@ -833,27 +900,34 @@ int on_items(struct bpf_raw_tracepoint_args *ctx)
 	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
 	struct kern_scratch *scratch = my_scratch();
 	struct kern_books *book = my_books();
-	int done;
+	int done, ends;
 
 	if (!task || !scratch || !book)
 		return 0;
-	if (scratch->at_exit == KERN_EXIT_BEGINS) {
+	/* Nothing is read of a task that ends. */
+	ends = scratch->at_exit == KERN_EXIT_ENDS;
+	if (ends || scratch->at_exit == KERN_EXIT_BEGINS) {
 		scratch->at_exit = KERN_EXIT_GOES_ON;
 		if (!begin_tail(task, scratch))
 			scratch->used = sizeof(struct event_call);
 	}
-	if (run_op(task, scratch))
+	if (!ends && run_op(task, scratch))
 		bpf_tail_call(ctx, &chain, CHAIN_ITEMS);
 	if (!scratch->at_exit) {
 		keep_entered(task, scratch);
-		enter_done(task);
+		enter_done(ctx, task);
 		return 0;
 	}
-	done = put_tail(book, task, scratch);
+	done = put_tail(book, scratch);
+	if (ends) {
+		scratch->message = !done;
+		go_on(ctx, CHAIN_ENDED);
+		return 0;
+	}
 	task->flags |= KERN_TASK_LATE;
 	task->exit_ns = bpf_ktime_get_ns();
 	if (!done)
-		bpf_tail_call(ctx, &chain, CHAIN_LOST);
+		go_on(ctx, CHAIN_LOST);
 	return 0;
 }
 
@@ -914,7 +988,7 @@ int on_enter(struct bpf_raw_tracepoint_args *ctx)
 			bpf_tail_call(ctx, &chain, CHAIN_ITEMS);
 		}
 	}
-	enter_done(task);
+	enter_done(ctx, task);
 	return 0;
 }
 
@@ -933,45 +1007,73 @@ static __always_inline void bump_ended(struct kern_books *book, uint32_t arch, i
  * The interval still ends where it ended: calls of several tasks are ordered
  * by that.
  */
-__noinline uint64_t look_at_long(struct kern_task *task, uint64_t spent)
+SEC("raw_tp")
+int on_long(struct bpf_raw_tracepoint_args *ctx)
 {
-	uint64_t current = bpf_get_current_task(), sleeps = 0, delay, waited;
+	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	uint64_t now = bpf_ktime_get_ns(), sleeps = 0, waited;
+	struct kern_books *book = my_books();
 
-	if (!task)
-		return spent;
+	if (!task || !book)
+		return 0;
 	if (at.task_nvcsw != KERN_NO_FIELD)
-		sleeps = kernel_u64(current, at.task_nvcsw);
+		sleeps = own_u64(at.task_nvcsw);
 	if (sleeps != task->sleeps)
 		task->call.head.flags |= EVENT_F_SLEPT;
 	task->sleeps = sleeps;
-	delay = delay_of(current);
-	waited = delay - task->delay_ns;
-	task->delay_ns = delay;
-	if (waited > spent)
-		waited = spent;
+	waited = waited_in(task, now - task->call.head.time_ns);
 	task->call.head.time_ns += waited;
-	(void)tell_queued(task, waited);
-	return spent - waited;
+	tell_queued(book, task, waited);
+	task->exit_ns = now;
+	task->flags |= KERN_TASK_LOOKED_AT;
+	go_on(ctx, CHAIN_EXIT);
+	return 0;
 }
 
-/* The call is known from the registers alone. */
-__noinline int take_no_enter(struct kern_task *task, uint64_t from, uint64_t now, uint32_t flags)
+/* The call is known from the registers alone: we came while it was inside, or
+ * seccomp had refused it before we were asked.  A call that seccomp has killed
+ * its task for was never told: the registers of a task that ends still hold it,
+ * and it is not the last one we saw. */
+SEC("raw_tp")
+int on_no_enter(struct bpf_raw_tracepoint_args *ctx)
 {
+	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	uint32_t arch, flags = EVENT_F_NO_ENTER, back = CHAIN_EXIT;
+	struct kern_books *book = my_books();
 	struct registers regs;
-	uint32_t arch;
+	uint64_t from;
+	int32_t nr;
 
-	if (!task || bpf_probe_read_kernel(&regs, sizeof regs, (void *)from) != 0)
+	if (!task || !book)
 		return 0;
-	arch = arch_of(NR_OF(&regs));
+	from = ctx->args[0];
+	if (task->flags & KERN_TASK_ENDING) {
+		from = task->regs;
+		back = CHAIN_END;
+	} else if (task->flags & KERN_TASK_ATTACHED) {
+		flags |= EVENT_F_BEFORE_ATTACH;
+	}
+	if (bpf_probe_read_kernel(&regs, sizeof regs, (void *)from) != 0)
+		nr = -1;
+	else
+		nr = NR_OF(&regs);
+	if (back == CHAIN_END && (nr < 0 || (nr == task->call.nr && IP_OF(&regs) == task->call.ip))) {
+		go_on(ctx, CHAIN_END);
+		return 0;
+	}
+	book->no_enter++;
+	arch = arch_of(nr);
 	task->regs = from;
-	task->call.nr = NR_OF(&regs);
+	task->call.nr = nr;
 	task->call.arch = (uint16_t)arch;
 	take_registers(&task->call, &regs, arch, 1);
-	task->call.head.time_ns = now;
-	task->call.head.flags = (uint16_t)(EVENT_F_NO_ENTER | flags | (arch == ARCH_NATIVE ? 0 : EVENT_F_COMPAT));
+	task->call.head.time_ns = bpf_ktime_get_ns();
+	task->call.head.flags = (uint16_t)(flags | (arch == ARCH_NATIVE ? 0 : EVENT_F_COMPAT));
 	task->entered_bytes = 0;
 	task->entered_items = 0;
 	task->unread = ~0u;
+	task->flags |= KERN_TASK_IN_CALL;
+	go_on(ctx, back);
 	return 0;
 }
 
@@ -991,26 +1093,28 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 		/* A child's return from the call that made it is its parent's. */
 		if (flags & KERN_TASK_BORN) {
 			task->exit_ns = now;
-			task->delay_ns = delay_of((uint64_t)bpf_get_current_task());
+			task->delay_ns = own_delay();
 			task->flags = KERN_TASK_RETURNED;
 			return 0;
 		}
-		if (flags & KERN_TASK_STARTING)
-			return 0;
+		if (!(flags & KERN_TASK_STARTING))
+			go_on(ctx, CHAIN_NO_ENTER);
+		return 0;
 	}
 	book = my_books();
 	if (!book)
 		return 0;
-	if (!(flags & KERN_TASK_IN_CALL)) {
-		/* We came while it was inside, or seccomp had refused it before we were asked. */
-		book->no_enter++;
-		(void)take_no_enter(task, ctx->args[0], now, flags & KERN_TASK_ATTACHED ? EVENT_F_BEFORE_ATTACH : 0);
-	}
 	number = plan_number(task->call.arch, task->call.nr);
 	task->call.ret = ret;
+	if (flags & KERN_TASK_LOOKED_AT)
+		now = task->exit_ns;
 	spent = now - task->call.head.time_ns;
-	if (spent > LONG_NS)
-		spent = look_at_long(task, spent);
+	if (spent > LONG_NS && !(flags & KERN_TASK_LOOKED_AT)) {
+		go_on(ctx, CHAIN_LONG);
+		return 0;
+	}
+	if (task->call.head.flags & EVENT_F_NO_ENTER)
+		spent = 0;
 	task->call.duration_ns = spent > live.floor_ns ? spent - live.floor_ns : 0;
 	if ((flags & KERN_TASK_STARTING) && number < KERN_NRS && (plan_of(number)->flags & KERN_PROBED))
 		task->call.head.flags |= KERN_F_PROBED;
@@ -1022,8 +1126,8 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 		if (flags & KERN_TASK_MADE_CHILD)
 			book->returned++;
 	}
-	task->flags = (flags | KERN_TASK_RETURNED) &
-		      ~(KERN_TASK_IN_CALL | KERN_TASK_LATE | KERN_TASK_MADE_CHILD | KERN_TASK_ATTACHED);
+	task->flags = (flags | KERN_TASK_RETURNED) & ~(KERN_TASK_IN_CALL | KERN_TASK_LATE | KERN_TASK_MADE_CHILD |
+						       KERN_TASK_ATTACHED | KERN_TASK_LOOKED_AT);
 	task->exit_ns = now;
 	if (task->entered_bytes || (number < KERN_NRS && (plan_of(number)->exit_ops || task->unread))) {
 		struct kern_scratch *scratch = my_scratch();
@@ -1036,8 +1140,8 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	/* Most calls have nothing behind the fixed part. */
 	task->call.head.bytes = sizeof task->call;
 	task->call.items = 0;
-	if (!put_call(book, task, &task->call, sizeof task->call))
-		bpf_tail_call(ctx, &chain, CHAIN_LOST);
+	if (put(book, &task->call, sizeof task->call, 1) != 0)
+		go_on(ctx, CHAIN_LOST);
 	return 0;
 }
 
@@ -1128,7 +1232,7 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	scratch->from = kernel_u64(mm, at.mm_env_start);
 	scratch->to = kernel_u64(mm, at.mm_env_end);
 	scratch->next = 0;
-	bpf_tail_call(ctx, &chain, CHAIN_ENVIRONMENT);
+	go_on(ctx, CHAIN_ENVIRONMENT);
 	return 0;
 }
 
@@ -1144,7 +1248,7 @@ int on_environment(struct bpf_raw_tracepoint_args *ctx)
 	if (!task || !scratch || !book)
 		return 0;
 	if (scratch->from >= scratch->to) {
-		bpf_tail_call(ctx, &chain, CHAIN_IMAGE);
+		go_on(ctx, CHAIN_IMAGE);
 		return 0;
 	}
 	env = (struct kern_env *)scratch->data;
@@ -1163,8 +1267,8 @@ int on_environment(struct bpf_raw_tracepoint_args *ctx)
 	env->head.bytes = (uint32_t)(sizeof *env + bytes);
 	put_state(book, env, sizeof *env + bytes);
 	if (scratch->next++ < KERN_ENV_CHUNKS)
-		bpf_tail_call(ctx, &chain, CHAIN_ENVIRONMENT);
-	bpf_tail_call(ctx, &chain, CHAIN_IMAGE);
+		go_on(ctx, CHAIN_ENVIRONMENT);
+	go_on(ctx, CHAIN_IMAGE);
 	return 0;
 }
 
@@ -1222,19 +1326,24 @@ int on_image(struct bpf_raw_tracepoint_args *ctx)
 	exec->names_cut = 1;
 	scratch->names_begin = scratch->used;
 	scratch->next = 0;
-	bpf_tail_call(ctx, &chain, CHAIN_NAMES);
+	go_on(ctx, CHAIN_NAMES);
 	return 0;
 }
 
 /* Adds a component, or steps from a mount to what it is mounted on: false at
  * the root. */
-static __always_inline int add_name(struct kern_scratch *scratch)
+__noinline int add_name(struct kern_scratch *scratch)
 {
-	uint64_t dentry = scratch->dentry, mnt = scratch->mnt, above;
-	uint64_t parent = kernel_u64(dentry, at.dentry_parent);
-	char *place = place_in(scratch);
+	uint64_t dentry, mnt, above, parent;
+	char *place;
 	long got;
 
+	if (!scratch)
+		return 0;
+	dentry = scratch->dentry;
+	mnt = scratch->mnt;
+	parent = kernel_u64(dentry, at.dentry_parent);
+	place = place_in(scratch);
 	if (!place)
 		return 0;
 	if (dentry == kernel_u64(mnt, at.vfsmount_root)) {
@@ -1271,7 +1380,7 @@ int on_names(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	if (add_name(scratch) && add_name(scratch) && add_name(scratch) && add_name(scratch) &&
 	    scratch->next++ < KERN_NAMES_CALLS)
-		bpf_tail_call(ctx, &chain, CHAIN_NAMES);
+		go_on(ctx, CHAIN_NAMES);
 	exec_in(scratch)->names_bytes = (uint32_t)(scratch->used - scratch->names_begin);
 	used = (scratch->used + 7) & ~7ull;
 	exec_in(scratch)->head.bytes = (uint32_t)used;
@@ -1283,22 +1392,6 @@ int on_names(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
-/* A call that seccomp has killed its task for was never told: no enter, no
- * exit.  The registers still hold it, and it is not the last one we saw. */
-__noinline int killed_unseen(struct kern_task *task, uint64_t now)
-{
-	struct registers regs;
-	int32_t nr;
-
-	if (!task || task->regs == 0 || bpf_probe_read_kernel(&regs, sizeof regs, (void *)task->regs) != 0)
-		return 0;
-	nr = NR_OF(&regs);
-	if (nr < 0 || (nr == task->call.nr && IP_OF(&regs) == task->call.ip))
-		return 0;
-	(void)take_no_enter(task, task->regs, now, 0);
-	return 1;
-}
-
 SEC("raw_tp/sched_process_exit")
 int on_end(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -1306,36 +1399,42 @@ int on_end(struct bpf_raw_tracepoint_args *ctx)
 	struct kern_scratch *scratch = my_scratch();
 	struct kern_books *book = my_books();
 	uint64_t now = bpf_ktime_get_ns();
-	uint32_t code, number;
+	uint32_t code, number, flags;
 
 	if (!task || !scratch || !book)
 		return 0;
 	scratch->message = 0;
-	code = kernel_u32(bpf_get_current_task(), at.task_exit_code);
-	if (!(task->flags & KERN_TASK_IN_CALL) && (code & 0x7f) == SIGNAL_SYS && killed_unseen(task, now)) {
-		book->no_enter++;
-		task->flags |= KERN_TASK_IN_CALL;
-	}
-	if ((task->flags & KERN_TASK_IN_CALL) && !(task->flags & KERN_TASK_STARTING)) {
-		number = plan_number(task->call.arch, task->call.nr);
-		if (task->flags & KERN_TASK_MADE_CHILD) {
-			book->children++;
-			book->returned++;
-		}
-		task->call.ret = 0;
-		task->call.duration_ns = now - task->call.head.time_ns;
-		task->call.head.flags |= EVENT_F_UNFINISHED;
-		if ((code & 0x7f) && !(number < KERN_NRS && (plan_of(number)->flags & KERN_ENDS)))
-			task->call.head.flags |= EVENT_F_KILLED;
-		bump_ended(book, task->call.arch, task->call.nr, KERN_UNRETURNED);
-		scratch->message = begin_tail(task, scratch) && !put_tail(book, task, scratch);
-	} else if (!(task->flags & KERN_TASK_IN_CALL)) {
-		(void)count_gap(task, now);
+	code = own_u32(at.task_exit_code);
+	flags = task->flags;
+	task->flags = flags | KERN_TASK_ENDING;
+	if (!(flags & (KERN_TASK_IN_CALL | KERN_TASK_ENDING)) && (code & 0x7f) == SIGNAL_SYS && task->regs) {
+		go_on(ctx, CHAIN_NO_ENTER);
+		return 0;
 	}
 	/* Nothing of it is seen from now on; its storage goes with it. */
-	task->flags &= ~KERN_TASK_IN_CALL;
+	if (!(flags & KERN_TASK_IN_CALL)) {
+		go_on(ctx, CHAIN_GAP);
+		return 0;
+	}
+	task->flags = flags & ~KERN_TASK_IN_CALL;
 	task->exit_ns = now;
-	bpf_tail_call(ctx, &chain, CHAIN_ENDED);
+	if (flags & KERN_TASK_STARTING) {
+		go_on(ctx, CHAIN_ENDED);
+		return 0;
+	}
+	number = plan_number(task->call.arch, task->call.nr);
+	if (flags & KERN_TASK_MADE_CHILD) {
+		book->children++;
+		book->returned++;
+	}
+	task->call.ret = 0;
+	task->call.duration_ns = now - task->call.head.time_ns;
+	task->call.head.flags |= EVENT_F_UNFINISHED;
+	if ((code & 0x7f) && !(number < KERN_NRS && (plan_of(number)->flags & KERN_ENDS)))
+		task->call.head.flags |= EVENT_F_KILLED;
+	bump_ended(book, task->call.arch, task->call.nr, KERN_UNRETURNED);
+	scratch->at_exit = KERN_EXIT_ENDS;
+	bpf_tail_call(ctx, &chain, CHAIN_ITEMS);
 	return 0;
 }
 
@@ -1345,7 +1444,6 @@ int on_ended(struct bpf_raw_tracepoint_args *ctx)
 	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
 	struct kern_scratch *scratch = my_scratch();
 	struct kern_books *book = my_books();
-	uint64_t current = bpf_get_current_task();
 	struct kern_exit end = { 0 };
 
 	if (!task || !book || !scratch)
@@ -1355,10 +1453,10 @@ int on_ended(struct bpf_raw_tracepoint_args *ctx)
 	end.head.pid = task->call.head.pid;
 	end.head.tid = task->call.head.tid;
 	end.head.time_ns = task->exit_ns;
-	end.code = kernel_u32(current, at.task_exit_code);
+	end.code = own_u32(at.task_exit_code);
 	end.flags = task->flags;
 	if (at.task_se != KERN_NO_FIELD && at.se_sum_exec_runtime != KERN_NO_FIELD)
-		end.run_ns = kernel_u64(current, at.task_se + at.se_sum_exec_runtime);
+		end.run_ns = own_u64(at.task_se + at.se_sum_exec_runtime);
 	end.user_ns = task->user_ns;
 	end.gaps = task->gaps;
 	end.late_gaps = task->late_gaps;
@@ -1366,6 +1464,6 @@ int on_ended(struct bpf_raw_tracepoint_args *ctx)
 	__sync_fetch_and_add(&live.tasks, -1);
 	/* The call that it was in found no room. */
 	if (scratch->message)
-		bpf_tail_call(ctx, &chain, CHAIN_LOST);
+		go_on(ctx, CHAIN_LOST);
 	return 0;
 }

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Brings the programs into the kernel and takes them out again.  The start is
- * what short commands pay, so the ring's pages are had by a thread while the
- * rest is made ready.  Nothing that the command inherits is touched: no limit
- * is raised, all descriptors close on exec.
+ * what short commands pay.  Nothing that the command inherits is touched: no
+ * limit is raised, all descriptors close on exec.
  */
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/membarrier.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,8 +29,8 @@
 
 #define FAULTS_VARIABLE "SYSCULL_TEST_BPF"
 #define INIT_PID_NS_INO 0xEFFFFFFCu
-#define SMALL_RING 65536
 #define LARGE_RING (1u << 20) /* what a few records come to is nothing to it */
+#define FIRST_RING (16u << 20) /* 80 ms of the fastest program */
 
 uint32_t load_fault(const char *name)
 {
@@ -48,38 +46,20 @@ uint32_t load_fault(const char *name)
 	return 0;
 }
 
-struct ring_maker {
-	pthread_t thread;
-	bool running;
-	uint32_t bytes;
-	int fd; /* or negative errno */
-	struct ring ring;
-};
-
-static void *make_ring(void *data)
-{
-	struct ring_maker *maker = data;
-
-	maker->fd = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, maker->bytes, NULL);
-	if (maker->fd >= 0) {
-		int r = ring_open(&maker->ring, maker->fd, maker->bytes);
-
-		if (r < 0) {
-			(void)close(maker->fd);
-			maker->fd = r;
-		}
-	}
-	return NULL;
-}
-
 /* Numbers of tasks are those of our pid namespace.  How deep that is, the
  * kernel is asked for: a /proc of our own does not show it. */
-static int find_level(struct loaded *loaded)
+static bool is_first_level(void)
 {
-	struct bpf_test_run_opts options = { .sz = sizeof options };
 	struct stat st;
 
-	if (stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == INIT_PID_NS_INO)
+	return stat("/proc/self/ns/pid", &st) == 0 && st.st_ino == INIT_PID_NS_INO;
+}
+
+static int find_level(const struct loaded *loaded)
+{
+	struct bpf_test_run_opts options = { .sz = sizeof options };
+
+	if (loaded->skel->rodata->settings.first_level)
 		return 0;
 	return bpf_prog_test_run_opts(bpf_program__fd(loaded->skel->progs.on_ask), &options);
 }
@@ -115,23 +95,23 @@ bool load_kernel_is(int major, int minor)
 	       (have_major > major || (have_major == major && have_minor >= minor));
 }
 
-static void settle(struct loaded *ret, const struct load_spec *spec)
+static void settle(struct loaded *ret, const struct load_spec *spec, uint32_t ring_bytes)
 {
 	struct kern_settings *settings = (struct kern_settings *)&ret->skel->rodata->settings;
-	uint64_t kept = spec->ring_bytes >= SMALL_RING ? spec->ring_bytes / 16 : spec->ring_bytes / 4;
 
 	*settings = (struct kern_settings){
 		.task_limit = spec->task_limit,
 		.fail_storage = load_fault("storage"),
-		.call_limit = spec->ring_bytes - kept,
-		.wake_limit = spec->ring_bytes / 8,
-		.small_ring = spec->ring_bytes < LARGE_RING,
+		.small_ring = ring_bytes < LARGE_RING,
 		.direct = load_kernel_is(5, 15),
+		.first_level = is_first_level(),
 	};
+	if (settings->first_level)
+		(void)bpf_program__set_autoload(ret->skel->progs.on_ask, false);
 	plan_make((struct kern_plan *)ret->skel->rodata->plans, spec->items);
 }
 
-static int size_maps(struct loaded *ret)
+static int size_maps(struct loaded *ret, uint32_t ring_bytes)
 {
 	const struct kernel_bpf *skel = ret->skel;
 	uint32_t lost = load_fault("lost"), awaited = load_fault("awaited");
@@ -139,6 +119,8 @@ static int size_maps(struct loaded *ret)
 
 	if (r == 0)
 		r = bpf_map__set_max_entries(skel->maps.scratches, ret->cpus);
+	if (r == 0)
+		r = bpf_map__set_max_entries(skel->maps.ring, ring_bytes);
 	if (r == 0 && lost)
 		r = bpf_map__set_max_entries(skel->maps.lost, lost);
 	if (r == 0 && awaited)
@@ -159,64 +141,45 @@ static int share_books(struct loaded *ret)
 	return 0;
 }
 
-static int load_with(struct loaded *ret, const struct load_spec *spec, struct ring_maker *maker, struct error *err)
+int load_open(struct loaded *ret, const struct load_spec *spec, struct error *err)
 {
+	int cpus = libbpf_num_possible_cpus();
+	uint32_t wanted = load_fault("first") ? load_fault("first") : FIRST_RING;
+	uint32_t first = spec->whole_ring || spec->ring_bytes < wanted ? (uint32_t)spec->ring_bytes : wanted;
 	const char *missing;
 	int r;
 
+	*ret = (struct loaded){
+		.cpus = cpus > 0 ? (uint32_t)cpus : 1,
+		.ring = { .fd = -1 },
+		.growth = { .state = GROWTH_SMALL, .fd = -1, .bytes = (uint32_t)spec->ring_bytes, .ring = { .fd = -1 } }
+	};
+	load_quietly();
 	ret->skel = kernel_bpf__open();
 	if (!ret->skel)
 		return error_errno(err, errno, "opening the programs of the bpf engine");
-	settle(ret, spec);
+	settle(ret, spec, first);
 	r = fields_find((struct kern_offsets *)&ret->skel->rodata->at, &missing);
-	if (r < 0)
+	if (r < 0) {
+		load_close(ret);
 		return error_set(err, ENOTSUP, "cannot load the bpf engine: the kernel lacks %s; see: syscull doctor",
 				 missing);
-	r = size_maps(ret);
-	if (r < 0)
-		return refused(err, -r);
-	if (maker->running)
-		(void)pthread_join(maker->thread, NULL);
-	else
-		(void)make_ring(maker);
-	maker->running = false;
-	if (maker->fd < 0)
-		return refused(err, -maker->fd);
-	ret->ring = maker->ring;
-	r = bpf_map__set_max_entries(ret->skel->maps.ring, (uint32_t)spec->ring_bytes);
-	if (r == 0)
-		r = bpf_map__reuse_fd(ret->skel->maps.ring, maker->fd);
+	}
+	r = size_maps(ret, first);
 	if (r == 0)
 		r = kernel_bpf__load(ret->skel);
+	if (r == 0)
+		r = ring_open(&ret->ring, bpf_map__fd(ret->skel->maps.ring), first);
 	if (r == 0)
 		r = share_books(ret);
 	if (r == 0)
 		r = find_level(ret);
-	return r < 0 ? refused(err, -r) : 0;
-}
-
-int load_open(struct loaded *ret, const struct load_spec *spec, struct error *err)
-{
-	struct ring_maker maker = { .bytes = (uint32_t)spec->ring_bytes, .fd = -1 };
-	int cpus = libbpf_num_possible_cpus();
-	int r;
-
-	*ret = (struct loaded){ .cpus = cpus > 0 ? (uint32_t)cpus : 1, .ring = { .fd = -1 } };
-	load_quietly();
-	maker.running = pthread_create(&maker.thread, NULL, make_ring, &maker) == 0;
-	r = load_with(ret, spec, &maker, err);
-	if (maker.running)
-		(void)pthread_join(maker.thread, NULL);
-	/* Whoever has not taken it over. */
-	if (r < 0 && maker.fd >= 0 && !ret->ring.pages)
-		ring_close(&maker.ring);
-	if (r == 0)
-		ret->ring.fd = bpf_map__fd(ret->skel->maps.ring);
-	if (maker.fd >= 0)
-		(void)close(maker.fd);
-	if (r < 0)
+	if (r < 0) {
 		load_close(ret);
-	return r;
+		return refused(err, -r);
+	}
+	ret->growth.rings_fd = bpf_map__fd(ret->skel->maps.rings);
+	return 0;
 }
 
 int load_attach(struct loaded *loaded, struct error *err)
@@ -265,10 +228,11 @@ void load_close(struct loaded *loaded)
 {
 	if (loaded->books)
 		(void)munmap(loaded->books, loaded->books_bytes);
+	grow_done(loaded);
 	ring_close(&loaded->ring);
 	if (loaded->skel)
 		kernel_bpf__destroy(loaded->skel);
-	*loaded = (struct loaded){ .ring = { .fd = -1 } };
+	*loaded = (struct loaded){ .ring = { .fd = -1 }, .growth = { .fd = -1, .ring = { .fd = -1 } } };
 }
 
 /* A thread that is no leader has had a pidfd since 6.9 only, and a seccomp

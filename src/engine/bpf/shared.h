@@ -120,8 +120,7 @@ struct kern_settings {
 	uint32_t fail_storage; /* tests: every so many storages cannot be had; 0 none */
 	uint32_t small_ring; /* each record is to ask how full it is */
 	uint32_t direct; /* the kernel hands out a task's registers: since 5.15 */
-	uint64_t call_limit; /* bytes waiting in the ring above which calls are lost, state is not */
-	uint64_t wake_limit; /* bytes waiting above which a sleeping reader is woken */
+	uint32_t first_level; /* we are in the first pid namespace; else `pid_level` tells */
 };
 
 /* Changed while it runs, by both sides. */
@@ -129,7 +128,7 @@ struct kern_live {
 	uint32_t closing; /* 1: nothing is seen any more */
 	uint32_t asleep; /* the reader sleeps: wake it at the limit */
 	uint32_t pid_level; /* of the reader's pid namespace; 0 the first one */
-	uint32_t pad;
+	uint32_t nothing; /* 0, which the verifier does not know */
 	int64_t awaited; /* tasks entered in `awaited` that have not shown themselves yet */
 	int64_t tasks; /* followed now */
 	uint64_t storages; /* made so far */
@@ -163,6 +162,7 @@ struct kern_part {
 };
 #define KERN_EXIT_BEGINS 1
 #define KERN_EXIT_GOES_ON 2
+#define KERN_EXIT_ENDS 3 /* the task does */
 #define KERN_PARTS 4 /* a power of two */
 struct kern_scratch {
 	uint64_t used; /* of data */
@@ -204,6 +204,9 @@ struct kern_awaited {
 #define KERN_TASK_RETURNED 0x10 /* has returned from a call since it began: between calls there is a gap */
 #define KERN_TASK_LATE 0x20 /* the gap began behind the copying of items */
 #define KERN_TASK_BORN 0x40 /* a child that has not returned from the call that made it */
+
+#define KERN_TASK_ENDING 0x80
+#define KERN_TASK_LOOKED_AT 0x100 /* a long call: that is done */
 
 /* Items of an unfinished call wait here; larger ones are read at its exit. */
 #define KERN_ENTERED_BYTES 640

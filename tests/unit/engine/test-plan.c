@@ -2,7 +2,12 @@
 /* What the programs in the kernel are to copy, held against the capture table. */
 #include "test.h"
 
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/bpf/bpf.h"
@@ -95,6 +100,93 @@ static void sizes_are_those_of_the_table(void **state)
 	}
 }
 
+static char folder[] = "/tmp/syscull-plan-XXXXXX";
+
+static char *cache_path(void)
+{
+	static char path[128];
+
+	(void)snprintf(path, sizeof path, "%s/syscull/kernel-fields", folder);
+	return path;
+}
+
+static void rewrite(const char *text, size_t bytes)
+{
+	FILE *file = fopen(cache_path(), "w");
+
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, bytes, file), bytes);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* What is kept of the fields is used, and only when it is whole, of this boot and our own. */
+static void fields_are_kept(void **state)
+{
+	struct kern_offsets found, again;
+	char text[8192], forged[8192];
+	uint32_t event, event_again;
+	const char *missing;
+	size_t bytes;
+	char *at;
+	FILE *file;
+
+	if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
+		skip_part("no /sys/kernel/btf/vmlinux");
+	assert_int_equal(fields_find_event(&found, &event, &missing), 0);
+	assert_int_equal(fields_cache_read(&again, &event_again), 0);
+	assert_memory_equal(&found, &again, sizeof found);
+	assert_int_equal(event, event_again);
+	file = fopen(cache_path(), "r");
+	assert_non_null(file);
+	bytes = fread(text, 1, sizeof text - 1, file);
+	text[bytes] = '\0';
+	(void)fclose(file);
+
+	/* Another offset of one digit less, more or else: it is what is believed. */
+	memcpy(forged, text, bytes + 1);
+	at = strstr(forged, "task_struct.pid ");
+	assert_non_null(at);
+	at = strchr(at, '\n') - 1;
+	*at = *at == '4' ? '5' : '4';
+	rewrite(forged, bytes);
+	assert_int_equal(fields_find(&again, &missing), 0);
+	assert_true(again.task_pid != found.task_pid && again.task_tgid == found.task_tgid);
+
+	/* … but not when others may write it. */
+	assert_int_equal(chmod(cache_path(), 0666), 0);
+	assert_int_equal(fields_find(&again, &missing), 0);
+	assert_memory_equal(&found, &again, sizeof found);
+
+	/* Cut anywhere, or longer, it is not there. */
+	for (size_t cut = 0; cut < bytes; cut += 1 + bytes / 97) {
+		rewrite(text, cut);
+		assert_int_equal(fields_cache_read(&again, &event_again), -ENOENT);
+	}
+	memcpy(forged, text, bytes);
+	memcpy(forged + bytes, "x 1\n", 4);
+	rewrite(forged, bytes + 4);
+	assert_int_equal(fields_cache_read(&again, &event_again), -ENOENT);
+	/* Of another boot. */
+	memcpy(forged, text, bytes + 1);
+	at = strchr(forged, '\n') + 1;
+	*at = *at == '0' ? '1' : '0';
+	rewrite(forged, bytes);
+	assert_int_equal(fields_cache_read(&again, &event_again), -ENOENT);
+	/* Far away. */
+	memcpy(forged, text, bytes + 1);
+	at = strstr(forged, "task_struct.tgid ");
+	assert_non_null(at);
+	at += strlen("task_struct.tgid ");
+	memmove(at + 4, at, strlen(at) + 1);
+	memcpy(at, "9999", 4);
+	rewrite(forged, strlen(forged));
+	assert_int_equal(fields_cache_read(&again, &event_again), -ENOENT);
+	/* All that is mended by looking anew. */
+	assert_int_equal(fields_find(&again, &missing), 0);
+	assert_memory_equal(&found, &again, sizeof found);
+	assert_int_equal(fields_cache_read(&again, &event_again), 0);
+}
+
 /* Where this machine's kernel tells its types, all is found that is not left out on purpose. */
 static void fields_are_found(void **state)
 {
@@ -116,7 +208,16 @@ int main(void)
 		cmocka_unit_test(only_what_was_asked_for),
 		cmocka_unit_test(sizes_are_those_of_the_table),
 		cmocka_unit_test(fields_are_found),
+		cmocka_unit_test(fields_are_kept),
 	};
+	int failed;
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	if (!mkdtemp(folder) || setenv("XDG_CACHE_HOME", folder, 1) != 0)
+		return 1;
+	(void)unsetenv("SUDO_UID");
+	failed = cmocka_run_group_tests(tests, NULL, NULL);
+	(void)unlink(cache_path());
+	(void)rmdir(dirname(cache_path()));
+	(void)rmdir(folder);
+	return failed;
 }
