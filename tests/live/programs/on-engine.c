@@ -27,13 +27,14 @@ static int doctor(void)
 
 int main(int argc, char **argv)
 {
-	char **words = calloc((size_t)argc + 3, sizeof *words);
+	char **words;
 	int used = 0;
 
-	if (!words)
-		return 125;
 	if (argc > 1 && strcmp(argv[1], "doctor") == 0)
 		return doctor();
+	words = calloc((size_t)argc + 3, sizeof *words);
+	if (!words)
+		return 125;
 	words[used++] = (char *)SYSCULL_PATH;
 	for (int i = 1; i < argc; i++) {
 		words[used++] = argv[i];
