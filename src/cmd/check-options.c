@@ -13,7 +13,6 @@ enum {
 	OPT_CANARY,
 	OPT_CANNOT_JUDGE_EXIT,
 	OPT_COLOR,
-	OPT_ENGINE,
 	OPT_ERROR_EXITCODE,
 	OPT_EXPECT_STATUS,
 	OPT_FLOOR,
@@ -21,14 +20,11 @@ enum {
 	OPT_MAX,
 	OPT_MIN,
 	OPT_PER_ITEM,
-	OPT_PIN,
 	OPT_PREPARE,
 	OPT_PRUNE_BASELINE,
 	OPT_REDACT,
-	OPT_STACKS,
 	OPT_STRICT,
 	OPT_SUGGEST,
-	OPT_TASK_LIMIT,
 	OPT_UPDATE_BASELINE,
 	OPT_VERDICT_FILE,
 };
@@ -41,7 +37,7 @@ const struct opt check_options[] = {
 	{ OPT_CANARY, "canary", "CALLS>=N", "fewer: the work was not done (repeatable)" },
 	{ OPT_CANNOT_JUDGE_EXIT, "cannot-judge-exit", "N", "status when it cannot be judged (125)" },
 	{ OPT_COLOR, "color", "WHEN", "auto, always or never" },
-	{ OPT_ENGINE, "engine", "NAME", "auto or ptrace" },
+	{ WATCH_ENGINE, "engine", "NAME", "auto or ptrace" },
 	{ OPT_ERROR_EXITCODE, "error-exitcode", "N", "status when a budget is broken (121)" },
 	{ OPT_EXPECT_STATUS, "expect-status", "LIST", "the command's statuses that are good (0)" },
 	{ OPT_FLOOR, "floor", "SHARE,TIME", "of what is worth fixing (1%,100us)" },
@@ -49,15 +45,15 @@ const struct opt check_options[] = {
 	{ OPT_MAX, "max", "CALLS=N", "at most N of calls or rules (repeatable)" },
 	{ OPT_MIN, "min", "CALLS=N", "at least N (repeatable)" },
 	{ OPT_PER_ITEM, "per-item", "NAME=N:N", "a run for each N in place of {NAME}" },
-	{ OPT_PIN, "pin", "WHEN", "share a CPU with the command: auto, always, never" },
+	WATCH_OPT_PIN,
 	{ OPT_PREPARE, "prepare", "COMMAND", "run by a shell before each such run" },
 	PROJECT_OPTIONS,
 	{ OPT_PRUNE_BASELINE, "prune-baseline", NULL, "take out of it what is gone or has shrunk" },
 	{ OPT_REDACT, "redact", "LIST", "hash argv, paths, users" },
-	{ OPT_STACKS, "stacks", "HOW", "who made the calls: off, sites (the default) or deep" },
+	WATCH_OPT_STACKS,
 	{ OPT_STRICT, "strict", NULL, "a --max that counted nothing cannot be judged" },
 	{ OPT_SUGGEST, "suggest", NULL, "propose budgets from several runs" },
-	{ OPT_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096)" },
+	{ WATCH_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096)" },
 	{ OPT_UPDATE_BASELINE, "update-baseline", NULL, "take into it what is new or has grown" },
 	{ OPT_VERDICT_FILE, "verdict-file", "FILE", "write passed, failed or cannot-judge there" },
 	{ 'h', "help", NULL, "this text" },
@@ -205,7 +201,6 @@ int check_set_budget(void *data, const char *key, const char *value, struct erro
 int check_set_option(void *data, int letter, const char *value, struct error *err)
 {
 	struct check_settings *s = data;
-	long number = 0;
 	int when = 0, r;
 
 	switch (letter) {
@@ -225,25 +220,13 @@ int check_set_option(void *data, int letter, const char *value, struct error *er
 		r = command_when("--color", value, &when, err);
 		s->color = (enum tty_color)when;
 		return r;
-	case OPT_PIN:
-		r = command_when("--pin", value, &when, err);
-		s->pin = (enum engine_pin)when;
-		return r;
 	case OPT_FORMAT:
 		return formats_add(&s->formats, value, err);
 	case OPT_REDACT:
 		return redact_parse(value, &s->formats.redact, err);
-	case OPT_ENGINE:
-		s->engine = value;
-		return 0;
-	case OPT_STACKS:
-		return call_sites_option(value, &s->stacks, err);
-	case OPT_TASK_LIMIT:
-		r = command_number("--task-limit", value, 1, 1000000, &number, err);
-		s->task_limit = (uint32_t)number;
-		return r;
 	default:
-		return set_budget_option(s, letter, value, err);
+		r = watch_option(&s->watch, letter, value, err);
+		return r > 0 ? set_budget_option(s, letter, value, err) : r;
 	}
 }
 

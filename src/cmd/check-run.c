@@ -94,16 +94,10 @@ static int begin(struct check_settings *s, struct budgets *budgets, struct engin
 	};
 
 	project_apply(&s->project, &spec);
-	if (!scoped && s->stacks != ENGINE_STACKS_OFF)
+	if (!scoped && s->watch.stacks != ENGINE_STACKS_OFF)
 		spec.stacks = call_sites_begin(&run->sites, &(struct stack_options){ .here = true });
-	run->watch = (struct watch){
-		.argv = run->argv,
-		.program = run->program,
-		.engine = s->engine,
-		.pin = s->pin,
-		.stacks = s->stacks,
-		.task_limit = s->task_limit,
-	};
+	run->watch = watch_as_said(&s->watch, run->argv);
+	run->watch.program = run->program;
 	if (scoped)
 		run->watch.scope = scope;
 	return analysis_new(&spec, &run->analysis, err);

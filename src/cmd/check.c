@@ -262,7 +262,7 @@ static int check(struct check_settings *s, char *const *argv)
 		status = give_up(s, name, &verdict_file, &err);
 		goto out;
 	}
-	if (watch_check(&(struct watch){ .engine = s->engine }, &err) < 0)
+	if (watch_check(&(struct watch){ .engine = s->watch.engine }, &err) < 0)
 		(void)check_add_reason(&check, CHECK_CANNOT_JUDGE, "%s", err.text);
 	else if (check_run_all(s, argv, &run, &check, &err) < 0) {
 		log_error(&err);

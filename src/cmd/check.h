@@ -8,7 +8,7 @@
 #include "cmd/formats.h"
 #include "cmd/output.h"
 #include "cmd/project.h"
-#include "cmd/watch.h"
+#include "cmd/watch-options.h"
 #include "verdict/analysis.h"
 #include "verdict/baseline.h"
 #include "verdict/budget.h"
@@ -33,13 +33,11 @@ struct check_baseline {
 };
 
 struct check_settings {
-	const char *output, *engine, *verdict_file, *prepare;
-	enum engine_pin pin;
-	enum engine_stacks stacks;
+	struct watch_options watch;
+	const char *output, *verdict_file, *prepare;
 	enum tty_color color;
 	bool verbose, help, version, suggest;
 	long runs; /* of --suggest; 0: not said */
-	uint32_t task_limit;
 	int broken_exit, cannot_judge_exit;
 	bool expect; /* --expect-status was given */
 	bool expected[256]; /* statuses that are no failure of the command */
@@ -52,8 +50,7 @@ struct check_settings {
 };
 
 #define CHECK_SETTINGS_INIT \
-	((struct check_settings){ .task_limit = 4096, \
-				  .stacks = ENGINE_STACKS_SITES, \
+	((struct check_settings){ .watch = WATCH_OPTIONS_INIT, \
 				  .broken_exit = EXIT_BROKEN, \
 				  .cannot_judge_exit = EXIT_OURS, \
 				  .expected = { true } })
