@@ -60,7 +60,7 @@ run node node -e 'const fs=require("fs");let n=0;for(let i=1;i<=300;i++)n+=fs.re
 run perl perl -MFile::Copy -e 'mkdir "out/perl"; copy("files/$_","out/perl/$_") for 1..300'
 run lua lua5.4 -e 'for i=1,300 do local f=io.open("files/"..i); f:read("a"); f:close() end'
 run gawk sh -c 'exec gawk "{print}" files/*'
-run zsh zsh -c 'for i in {1..300}; do echo $i >>out/zsh; done'
+run zsh zsh -c 'for i in {1..1000}; do echo $i >>out/zsh; done'
 run dash dash -c 'i=0; while [ $i -lt 100 ]; do x=$(expr $i + 1); i=$x; done'
 run busybox-ls busybox ls -l files
 run busybox-tar busybox tar xf files.tar -C out/busybox

@@ -72,7 +72,8 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 	finding = rule_key_finding(run, key, FINDING_LIKELY, NULL, out);
 	if (!finding)
 		return;
-	finding->least = least;
+	/* With each opening go a read and a close. */
+	finding->least = drawn || drawer->opens == 0 ? least : least * (key->tally.calls / drawer->opens);
 	finding_set(&finding->what, drawn ? "draws few random bytes at a time" : "opens /dev/urandom each time");
 	if (drawn)
 		finding_set(&finding->where, "%s bytes a call on the average",
