@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "rules/memory.h"
 #include "rules/trivial-process.h"
 
 #define PROGRAMS_MAX 1024
@@ -96,6 +97,18 @@ static bool any_loads(const struct rule_tally *tally)
 	return false;
 }
 
+/* What is mapped of a locale is read: a page of each at least. */
+static uint64_t locale_pages(const struct program *program)
+{
+	const struct rule_tally *tally = &program->phases[MODEL_PHASE_LOCALE];
+	uint64_t pages = 0;
+
+	for (size_t i = 0; i < tally->lines.used; i++)
+		if (tally->lines.at[i].call == CALL_mmap && tally->lines.at[i].err == 0)
+			pages += tally->lines.at[i].count;
+	return pages;
+}
+
 static void add_remedies(struct rule_run *run, const struct program *program, struct finding *finding)
 {
 	struct finding_remedy *remedy;
@@ -110,6 +123,7 @@ static void add_remedies(struct rule_run *run, const struct program *program, st
 			finding_set(&remedy->changes, "text is bytes; messages, order and dates are those of C");
 			remedy->command = rule_command(run->model, "LC_ALL=C", "LC_ALL");
 			save(remedy, &program->phases[MODEL_PHASE_LOCALE], NULL);
+			finding_add_pages(remedy, CALL_mmap, 0, true, locale_pages(program), locale_pages(program));
 		}
 	}
 	if (program->is_tool)
@@ -123,6 +137,9 @@ static void add_remedies(struct rule_run *run, const struct program *program, st
 
 			finding_add_delta(remedy, cost->call, cost->err, -(int64_t)(cost->count - cost->count / execs),
 					  cost->components - cost->components / execs);
+			finding_add_pages(remedy, cost->call, cost->err, true,
+					  cost->pages_low - cost->pages_low / execs,
+					  cost->pages_high - cost->pages_high / execs);
 		}
 	}
 	remedy = any_loads(&program->phases[MODEL_PHASE_LOADER]) ? finding_add_remedy(finding, REMEDY_SOURCE) : NULL;
@@ -164,6 +181,8 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 	finding_set(&finding->where, "%s starts; calls of each: %s", text_count(key->exe->execs, execs),
 		    buf_text(&parts));
 	finding_set(&finding->object, "start-up");
+	if (locale_pages(program) > 0)
+		memory_tell_faults(finding, CALL_mmap, locale_pages(program), locale_pages(program), "");
 	add_remedies(run, program, finding);
 	finding_add_note(finding, "the execs themselves are not in it: first see whether so many are needed");
 	buf_done(&parts);
