@@ -108,7 +108,6 @@ LOOP(fcntl, CALL(SYS_fcntl, room->memory, F_GETFL))
 LOOP(mmap_munmap,
      CALL(SYS_munmap, syscall(SYS_mmap, NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096))
 LOOP(mprotect, CALL(SYS_mprotect, room->page, 4096, turn & 1 ? PROT_READ | PROT_WRITE : PROT_READ))
-LOOP(brk, CALL(SYS_brk, 0))
 LOOP(sigaction, CALL(SYS_rt_sigaction, SIGUSR2, NULL, room->buffer, 8))
 LOOP(sigprocmask, CALL(SYS_rt_sigprocmask, SIG_BLOCK, NULL, room->buffer, 8))
 LOOP(pipe, int ends[2] = { -1, -1 }; CALL(SYS_pipe2, ends, O_CLOEXEC); CALL(SYS_close, ends[0]);
@@ -121,6 +120,18 @@ LOOP(clock, CALL(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, room->buffer))
 LOOP(getcwd, CALL(SYS_getcwd, room->buffer, room->buffer_bytes))
 LOOP(uname, CALL(SYS_uname, room->buffer))
 LOOP(prlimit, CALL(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, room->buffer))
+
+/* Up and down, as it is called for: what it is asked for without is less than half of it. */
+static void loop_brk(const struct probe_room *room, unsigned turns)
+{
+	long top = syscall(SYS_brk, 0);
+
+	(void)room;
+	for (unsigned turn = 0; turn < turns; turn++) {
+		CALL(SYS_brk, top + PAGES * 4096);
+		CALL(SYS_brk, top);
+	}
+}
 
 static void loop_connect_absent(const struct probe_room *room, unsigned turns)
 {
@@ -265,7 +276,7 @@ static const struct probe probes[PROBE_COUNT] = {
 	[PROBE_FCNTL] = { "fcntl", loop_fcntl, 1 },
 	[PROBE_MMAP_MUNMAP] = { "mmap-munmap", loop_mmap_munmap, 2 },
 	[PROBE_MPROTECT] = { "mprotect", loop_mprotect, 1 },
-	[PROBE_BRK] = { "brk", loop_brk, 1 },
+	[PROBE_BRK] = { "brk-move", loop_brk, 2 },
 	[PROBE_SIGACTION] = { "sigaction", loop_sigaction, 1 },
 	[PROBE_SIGPROCMASK] = { "sigprocmask", loop_sigprocmask, 1 },
 	[PROBE_PIPE] = { "pipe", loop_pipe, 1, BESIDES(DUP_CLOSE, 2), .turns_max = 16 },
