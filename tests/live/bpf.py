@@ -314,20 +314,6 @@ for line in sys.stdin:
 """
 
 
-def attached(us):
-    """Its programs are in the kernel: the last link is the last thing before the tasks are taken."""
-    links = 0
-    try:
-        for fd in os.listdir(f"/proc/{us.pid}/fd"):
-            try:
-                links += "bpf_link" in os.readlink(f"/proc/{us.pid}/fd/{fd}")
-            except OSError:
-                pass
-    except OSError:
-        pass
-    return links >= 5
-
-
 def case_attach(cwd):
     """-p: all threads, those that come later, children, and the end; the process notices nothing."""
     server = subprocess.Popen([live.PYTHON, "-c", SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -335,7 +321,7 @@ def case_attach(cwd):
     path = os.path.join(cwd, "attach.json")
     us = subprocess.Popen([live.SYSCULL, "run", "--engine", "bpf", "--no-keep", "--format", "json=" + path, "-p", str(server.pid)],
                           cwd=cwd, env=live.clean_env(), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    live.until(lambda: us.poll() is not None or attached(us), "attaching")
+    live.until(lambda: live.attached(us, [server.pid]), "attaching")
     time.sleep(0.5)
     bad = []
     for word in ("calls", "thread", "child", "calls"):
@@ -364,7 +350,7 @@ def case_let_go(cwd):
     path = os.path.join(cwd, "let-go.json")
     us = subprocess.Popen([live.SYSCULL, "run", "--engine", "bpf", "--no-keep", "--format", "json=" + path, "-p", str(server.pid)],
                           cwd=cwd, env=live.clean_env(), stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    live.until(lambda: us.poll() is not None or attached(us), "attaching")
+    live.until(lambda: live.attached(us, [server.pid]), "attaching")
     time.sleep(0.5)
     us.send_signal(signal.SIGINT)
     bad = [] if us.wait(timeout=30) == 0 else [f"status {us.returncode}"]

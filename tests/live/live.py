@@ -164,6 +164,22 @@ def status(tid, field):
         return "-"
 
 
+def attached(us, pids):
+    """Do we hold all of these, with either engine?  (bpf: the last link is the last thing before the tasks.)"""
+    if us.poll() is not None or all(status(tid, "TracerPid") == str(us.pid) for pid in pids for tid in threads(pid)):
+        return True
+    links = 0
+    try:
+        for fd in os.listdir(f"/proc/{us.pid}/fd"):
+            try:
+                links += "bpf_link" in os.readlink(f"/proc/{us.pid}/fd/{fd}")
+            except OSError:
+                pass
+    except OSError:
+        pass
+    return links >= 5
+
+
 def threads(pid):
     try:
         return [int(tid) for tid in os.listdir(f"/proc/{pid}/task")]

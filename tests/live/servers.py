@@ -141,20 +141,6 @@ def tree(pid):
         return [pid, *[int(child) for child in file.read().split()]]
 
 
-def attached(us, pids):
-    if us.poll() is not None:
-        return True
-    if ENGINE == "ptrace":
-        return all(live.status(tid, "TracerPid") == str(us.pid) for pid in pids for tid in live.threads(pid))
-    links = 0
-    try:
-        for fd in os.listdir(f"/proc/{us.pid}/fd"):
-            links += "bpf_link" in os.readlink(f"/proc/{us.pid}/fd/{fd}")
-    except OSError:
-        return False
-    return links >= 5
-
-
 def judge(name, how, path):
     with open(path, encoding="utf-8") as file:
         result = json.load(file)
@@ -194,7 +180,7 @@ def one(name, how, cwd):
             live.until(lambda: PROGRAMS.get(name) != "nginx" or len(tree(pid)) > 1, "a worker")
             pids = tree(pid)
             us = subprocess.Popen([*command(results), *[word for each in pids for word in ("-p", str(each))]], **quiet)
-            live.until(lambda: attached(us, pids), "attaching")
+            live.until(lambda: live.attached(us, pids), "attaching")
             time.sleep(0.3)
         for _ in work:
             pass

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "engine/bpf/bpf.h"
+#include "engine/whom.h"
 
 #define ROUNDS_MAX 100
 
@@ -28,10 +29,13 @@ static int arm_new(struct engine_bpf *e, pid_t pid, struct error *err)
 		return error_errno(err, errno == ENOENT ? ESRCH : errno, "cannot attach to %d", (int)pid);
 	while (r >= 0 && (entry = readdir(dir))) {
 		long tid = strtol(entry->d_name, NULL, 10);
+		struct follow *task;
+		uint64_t ran_ns;
 
 		if (tid <= 0 || follow_find(e, (uint32_t)tid))
 			continue;
-		r = load_arm(&e->loaded, (pid_t)tid, pid, KERN_TASK_ATTACHED);
+		ran_ns = proc_run_ns((pid_t)tid);
+		r = load_arm(&e->loaded, (pid_t)tid, pid, KERN_TASK_ATTACHED, ran_ns);
 		/* It is followed already: its maker was. */
 		if (r == -EEXIST)
 			r = 0;
@@ -41,8 +45,10 @@ static int arm_new(struct engine_bpf *e, pid_t pid, struct error *err)
 		}
 		if (r < 0)
 			r = error_errno(err, -r, "cannot attach to %d", (int)pid);
-		else if (!follow_add(e, (uint32_t)tid, (uint32_t)pid, 0))
+		else if (!(task = follow_add(e, (uint32_t)tid, (uint32_t)pid, 0)))
 			r = error_errno(err, ENOMEM, "attaching to %d", (int)pid);
+		else
+			task->ran_before_ns = ran_ns;
 		found++;
 	}
 	(void)closedir(dir);
@@ -86,6 +92,9 @@ int bpf_attach(struct engine_bpf *e, const struct engine_spec *spec, struct erro
 		/* A thread was named: its process is meant. */
 		if (tgid > 0)
 			pid = tgid;
+		r = whom_check(pid, err);
+		if (r < 0)
+			return r;
 		r = 1;
 		for (int round = 0; r > 0 && round < ROUNDS_MAX; round++)
 			r = arm_new(e, pid, err);

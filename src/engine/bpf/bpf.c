@@ -138,6 +138,26 @@ static void tell_lost(struct engine_bpf *e)
 	e->lost_told = lost;
 }
 
+/* The account of a task that runs on: the kernel side has it, but for the stretch that it is in. */
+static void tell_times(struct engine_bpf *e, const struct follow *task, struct event_exit *end)
+{
+	struct kern_exit account = { .run_ns = proc_run_ns((pid_t)task->tid) };
+	struct kern_task kept;
+
+	if (account.run_ns == 0 || !load_task(&e->loaded, (pid_t)task->tid, (pid_t)task->pid, &kept))
+		return;
+	account.user_ns = kept.user_ns;
+	account.gaps = kept.gaps;
+	account.late_gaps = kept.late_gaps;
+	if (kept.flags & KERN_TASK_RETURNED && !(kept.flags & KERN_TASK_IN_CALL) && kept.exit_ns < end->head.time_ns)
+		account.user_ns += end->head.time_ns - kept.exit_ns;
+	else if (kept.flags & KERN_TASK_ATTACHED && account.run_ns > task->ran_before_ns)
+		account.user_ns += account.run_ns - task->ran_before_ns;
+	end->run_ns = account.run_ns;
+	end->user_ns = cook_user_ns(e, task, &account);
+	end->user_gaps = account.gaps + account.late_gaps;
+}
+
 /* Who still runs is told of as let go; who has gone without a word as lost. */
 static void let_go_rest(struct engine_bpf *e)
 {
@@ -153,6 +173,8 @@ static void let_go_rest(struct engine_bpf *e)
 			end->head.tid = task->tid;
 			end->head.time_ns = clock_now_ns();
 			end->how = gone ? EVENT_EXIT_LOST : EVENT_EXIT_LET_GO;
+			if (!gone)
+				tell_times(e, task, end);
 		}
 		e->stats.let_go++;
 		(void)bpf_emit(e);

@@ -97,7 +97,9 @@ int load_attach(struct loaded *loaded, struct error *err);
 void load_detach(struct loaded *loaded, bool wait);
 void load_close(struct loaded *loaded);
 /* The task is followed from now on. */
-int load_arm(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags);
+int load_arm(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags, uint64_t ran_ns);
+/* What the kernel side knows of a task that is followed: false when it is gone. */
+bool load_task(const struct loaded *loaded, pid_t tid, pid_t pid, struct kern_task *ret);
 /* The table of lost calls. */
 int load_lost_fd(const struct loaded *loaded);
 /* Programs that did not run because one of ours was running there. */
@@ -150,6 +152,7 @@ struct follow {
 	uint32_t tid, pid, parent;
 	uint64_t mounts_ino; /* its mount namespace as told of last; 0 not known */
 	char *filename; /* of the execve that has just succeeded */
+	uint64_t ran_before_ns; /* on a CPU, before we came */
 };
 
 struct engine_bpf {
@@ -195,6 +198,8 @@ void follow_remove(struct engine_bpf *e, uint32_t tid);
 /* cook.c: the record where it lies when nothing has to be done; else NULL, and
  * what has become of it is in the queue. */
 const struct event_head *cook(struct engine_bpf *e, const struct event_head *raw);
+/* How long a task computed between calls, from its account; task: NULL is one that we saw born. */
+uint64_t cook_user_ns(const struct engine_bpf *e, const struct follow *task, const struct kern_exit *raw);
 void cook_init(struct engine_bpf *e);
 /* Tells of a task's mounts, wherever they can be read. */
 void cook_mounts(struct engine_bpf *e, struct follow *task);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "engine/bpf/bpf.h"
 
@@ -273,9 +274,24 @@ static const struct event_head *cook_fork(struct engine_bpf *e, const struct eve
 	return NULL;
 }
 
-static void cook_exit(struct engine_bpf *e, const struct kern_exit *raw)
+uint64_t cook_user_ns(const struct engine_bpf *e, const struct follow *task, const struct kern_exit *raw)
 {
 	double ours_ns = (double)raw->gaps * e->gap_ns + (double)raw->late_gaps * e->late_gap_ns;
+	uint64_t user_ns = (double)raw->user_ns > ours_ns ? raw->user_ns - (uint64_t)ours_ns : 0;
+	uint64_t before_ns = task ? task->ran_before_ns : 0;
+	uint64_t ran_ns = raw->run_ns > before_ns ? raw->run_ns - before_ns : 0;
+	struct timespec tick = { 0 };
+
+	(void)clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
+	/* It cannot have computed for longer than it had a CPU, an account
+	 * that lags behind by a tick: it was stopped, or waited for a page. */
+	if (raw->run_ns != 0 && user_ns > ran_ns + (uint64_t)tick.tv_nsec)
+		user_ns = ran_ns;
+	return user_ns;
+}
+
+static void cook_exit(struct engine_bpf *e, const struct kern_exit *raw)
+{
 	struct event_exit *end = event_begin(&e->record, EVENT_EXIT);
 
 	if (end) {
@@ -285,7 +301,7 @@ static void cook_exit(struct engine_bpf *e, const struct kern_exit *raw)
 		end->how = raw->code & 0x7f ? EVENT_EXIT_SIGNAL : EVENT_EXIT_STATUS;
 		end->status = raw->code & 0x7f ? raw->code & 0x7f : raw->code >> 8 & 0xff;
 		end->run_ns = raw->run_ns;
-		end->user_ns = (double)raw->user_ns > ours_ns ? raw->user_ns - (uint64_t)ours_ns : 0;
+		end->user_ns = cook_user_ns(e, follow_find(e, raw->head.tid), raw);
 		end->user_gaps = raw->gaps + raw->late_gaps;
 	}
 	(void)bpf_emit(e);

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "engine/bpf/count.h"
+#include "engine/whom.h"
 
 #define ROUNDS_MAX 100
 #define COST_CALLS 20000
@@ -232,6 +233,9 @@ static int begin_attached(struct counting *c, struct error *err)
 		/* A thread was named: its process is meant. */
 		if (tgid > 0)
 			pid = tgid;
+		r = whom_check(pid, err);
+		if (r < 0)
+			break;
 		c->first_processes++;
 		for (int round = 0; found > 0 && round < ROUNDS_MAX; round++)
 			found = arm_new(c, &known, pid, err);

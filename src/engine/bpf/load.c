@@ -249,10 +249,26 @@ static int arm_awaited(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t fla
 	return r;
 }
 
-int load_arm(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags)
+static int task_fd(pid_t tid, pid_t pid)
 {
-	struct kern_task value = { .flags = flags };
-	int fd = (int)syscall(SYS_pidfd_open, tid, tid == pid ? 0 : O_EXCL);
+	return (int)syscall(SYS_pidfd_open, tid, tid == pid ? 0 : O_EXCL);
+}
+
+bool load_task(const struct loaded *loaded, pid_t tid, pid_t pid, struct kern_task *ret)
+{
+	int fd = task_fd(tid, pid), r;
+
+	if (fd < 0)
+		return false;
+	r = bpf_map_lookup_elem(bpf_map__fd(loaded->skel->maps.tasks), &fd, ret);
+	(void)close(fd);
+	return r == 0;
+}
+
+int load_arm(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags, uint64_t ran_ns)
+{
+	struct kern_task value = { .flags = flags, .ran_ns = ran_ns };
+	int fd = task_fd(tid, pid);
 	int r;
 
 	if (fd < 0) {

@@ -224,6 +224,7 @@ struct kern_task {
 	uint64_t exit_ns; /* end of the last call; 0 none */
 	uint64_t user_ns; /* between calls, our own work in it included */
 	uint64_t gaps, late_gaps;
+	uint64_t ran_ns; /* on a CPU before we came; 0 unknown, or it was born since */
 	uint64_t delay_ns; /* its wait for a CPU as read last */
 	uint64_t sleeps; /* how often it has given up a CPU, as read last */
 };

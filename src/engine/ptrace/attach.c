@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "engine/ptrace/proc.h"
+#include "engine/whom.h"
 
 #define ROUNDS_MAX 100
 
@@ -23,7 +24,7 @@ static bool has_ended(pid_t tid)
 	unsigned flags;
 	char state;
 
-	return !refusal_task_state(tid, &state, &flags) || state == 'Z' || state == 'X';
+	return !whom_state(tid, &state, &flags) || state == 'Z' || state == 'X';
 }
 
 static int seize(struct engine_pt *e, pid_t pid, pid_t tid, struct error *err)

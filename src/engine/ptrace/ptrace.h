@@ -265,8 +265,6 @@ struct refusal {
 };
 /* `pid` is what was to be attached to, 0: a child of ours. */
 void refusal_find(struct refusal *ret, pid_t pid, int code);
-/* The letter of a task's state and the kernel's flags; false when it is gone. */
-bool refusal_task_state(pid_t tid, char *ret_state, unsigned *ret_flags);
 /* The value of kernel.yama.ptrace_scope; -1 where there is no Yama. */
 int refusal_yama_scope(void);
 
