@@ -54,9 +54,14 @@ void *buf_extend(struct buf *buf, size_t bytes)
 	return place;
 }
 
+static bool has_room(const struct buf *buf, size_t bytes)
+{
+	return !buf->failed && buf->data && bytes <= buf->room - buf->bytes;
+}
+
 int buf_add(struct buf *buf, const void *data, size_t bytes)
 {
-	void *place = buf_reserve(buf, bytes);
+	void *place = has_room(buf, bytes) ? buf->data + buf->bytes : buf_reserve(buf, bytes);
 
 	if (!place)
 		return -ENOMEM;
@@ -73,24 +78,31 @@ int buf_puts(struct buf *buf, const char *text)
 
 int buf_putc(struct buf *buf, char c)
 {
-	return buf_add(buf, &c, 1);
+	if (!has_room(buf, 1))
+		return buf_add(buf, &c, 1);
+	buf->data[buf->bytes++] = c;
+	return 0;
 }
 
 int buf_vprintf(struct buf *buf, const char *format, va_list args)
 {
+	size_t room = has_room(buf, 1) ? buf->room - buf->bytes : 0;
 	va_list again;
 	int need;
 	char *place;
 
+	/* Most fit where there is room already. */
 	va_copy(again, args);
-	need = vsnprintf(NULL, 0, format, again);
+	need = vsnprintf(room > 0 ? buf->data + buf->bytes : NULL, room, format, again);
 	va_end(again);
 	if (need < 0)
 		return -EINVAL;
-	place = buf_reserve(buf, (size_t)need + 1);
-	if (!place)
-		return -ENOMEM;
-	(void)vsnprintf(place, (size_t)need + 1, format, args);
+	if ((size_t)need >= room) {
+		place = buf_reserve(buf, (size_t)need + 1);
+		if (!place)
+			return -ENOMEM;
+		(void)vsnprintf(place, (size_t)need + 1, format, args);
+	}
 	buf->bytes += (size_t)need;
 	return 0;
 }

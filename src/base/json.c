@@ -166,7 +166,7 @@ bool json_is_utf8(const char *bytes, size_t count)
 	const unsigned char *p = (const unsigned char *)bytes;
 
 	while (count > 0) {
-		size_t used = utf8_bytes(p, count);
+		size_t used = *p < 0x80 ? 1 : utf8_bytes(p, count);
 
 		if (used == 0)
 			return false;
@@ -187,6 +187,15 @@ static bool is_steering(const unsigned char *p, size_t bytes)
 	return p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9;
 }
 
+static size_t plain_bytes(const unsigned char *p, size_t left)
+{
+	size_t n = 0;
+
+	while (n < left && p[n] >= 0x20 && p[n] < 0x7f && p[n] != '"' && p[n] != '\\')
+		n++;
+	return n;
+}
+
 /* A file that is shown on a terminal must not be able to steer it: control
  * characters are escaped, those behind U+007F too. */
 static void put_text(struct json *json, const char *bytes, size_t count)
@@ -196,8 +205,14 @@ static void put_text(struct json *json, const char *bytes, size_t count)
 
 	(void)buf_putc(buf, '"');
 	while (p < end) {
-		size_t used = utf8_bytes(p, (size_t)(end - p));
+		size_t used = plain_bytes(p, (size_t)(end - p));
 
+		if (used > 0) {
+			(void)buf_add(buf, p, used);
+			p += used;
+			continue;
+		}
+		used = utf8_bytes(p, (size_t)(end - p));
 		if (*p == '"' || *p == '\\')
 			(void)buf_printf(buf, "\\%c", *p);
 		else if (*p == '\n')
@@ -264,8 +279,13 @@ void json_int(struct json *json, int64_t value)
 
 void json_uint(struct json *json, uint64_t value)
 {
+	char text[20], *at = text + sizeof text;
+
 	begin_value(json);
-	(void)buf_printf(&json->buf, "%" PRIu64, value);
+	do
+		*--at = (char)('0' + value % 10);
+	while ((value /= 10) > 0);
+	(void)buf_add(&json->buf, at, (size_t)(text + sizeof text - at));
 }
 
 void json_double(struct json *json, double value)

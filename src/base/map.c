@@ -6,21 +6,6 @@
 
 enum { SLOT_FREE, SLOT_USED, SLOT_DEAD };
 
-static uint64_t mix(uint64_t x)
-{
-	x ^= x >> 32;
-	x *= UINT64_C(0xd6e8feb86659fd93);
-	x ^= x >> 32;
-	x *= UINT64_C(0xd6e8feb86659fd93);
-	x ^= x >> 32;
-	return x;
-}
-
-uint64_t map_mix(uint64_t a, uint64_t b)
-{
-	return mix(a * UINT64_C(0x9e3779b97f4a7c15) + mix(b));
-}
-
 /* One multiplication a word: paths are hashed for every call. */
 static uint64_t fold(uint64_t a, uint64_t b)
 {
@@ -75,7 +60,7 @@ uint64_t map_hash_prefix(struct map_prefix *prefix, const void *data, size_t byt
 	prefix->state[1] = odd;
 	prefix->words = words;
 	word = bytes % 8 > 0 ? last_word(p, bytes) : 0;
-	return mix(fold(even ^ word ^ FOLD_START, odd ^ FOLD_KEY) ^ bytes);
+	return map_mix_one(fold(even ^ word ^ FOLD_START, odd ^ FOLD_KEY) ^ bytes);
 }
 
 uint64_t map_hash(const void *data, size_t bytes)
@@ -121,7 +106,7 @@ static uint64_t slot_key(const struct map *map, size_t i)
 
 static size_t map_find(const struct map *map, uint64_t key, bool *ret_found)
 {
-	size_t i = mix(key) & (map->room - 1);
+	size_t i = map_mix_one(key) & (map->room - 1);
 	size_t dead = SIZE_MAX;
 
 	for (;; i = (i + 1) & (map->room - 1)) {

@@ -35,7 +35,20 @@ void *map_next(const struct map *map, size_t *iter, uint64_t *ret_key);
 
 /* Hash of bytes, and of a pair, good enough for keys. */
 uint64_t map_hash(const void *data, size_t bytes);
-uint64_t map_mix(uint64_t a, uint64_t b);
+static inline uint64_t map_mix_one(uint64_t x)
+{
+	x ^= x >> 32;
+	x *= UINT64_C(0xd6e8feb86659fd93);
+	x ^= x >> 32;
+	x *= UINT64_C(0xd6e8feb86659fd93);
+	x ^= x >> 32;
+	return x;
+}
+
+static inline uint64_t map_mix(uint64_t a, uint64_t b)
+{
+	return map_mix_one(a * UINT64_C(0x9e3779b97f4a7c15) + map_mix_one(b));
+}
 
 /* The same of several beginnings of one text, the shorter ones first, in one
  * pass; zeroed at first. */

@@ -106,27 +106,38 @@ bool event_valid(const struct event_head *head, size_t bytes_left)
 	return at == end;
 }
 
+static const struct event_item *item_behind(const struct event_item *item)
+{
+	return (const void *)((const char *)item + sizeof(*item) + padded(item->bytes));
+}
+
+static const struct event_item *items_end(const struct event_head *head)
+{
+	return (const void *)((const char *)head + head->bytes);
+}
+
+/* Of a record that has no tail it is the end. */
+static const struct event_item *items_begin(const struct event_head *head)
+{
+	size_t fixed = head->type == EVENT_CALL	      ? sizeof(struct event_call)
+		       : layout_of(head->type)->items ? layout_of(head->type)->fixed
+						      : head->bytes;
+
+	return (const void *)((const char *)head + fixed);
+}
+
 const struct event_item *event_item_next(const struct event_head *head, const struct event_item *prev)
 {
-	size_t fixed = layout_of(head->type)->fixed;
-	const char *at;
+	const struct event_item *item = prev ? item_behind(prev) : items_begin(head);
 
-	if (!fixed || !layout_of(head->type)->items)
-		return NULL;
-	if (prev)
-		at = (const char *)prev + sizeof(*prev) + padded(prev->bytes);
-	else
-		at = (const char *)head + fixed;
-	if (at >= (const char *)head + head->bytes)
-		return NULL;
-	return (const void *)at;
+	return item < items_end(head) ? item : NULL;
 }
 
 const struct event_item *event_item(const struct event_head *head, enum sys_item type)
 {
-	const struct event_item *item = NULL;
+	const struct event_item *end = items_end(head);
 
-	while ((item = event_item_next(head, item)))
+	for (const struct event_item *item = items_begin(head); item < end; item = item_behind(item))
 		if (item->type == type && !(item->flags & EVENT_ITEM_UNREAD))
 			return item;
 	return NULL;
@@ -134,9 +145,9 @@ const struct event_item *event_item(const struct event_head *head, enum sys_item
 
 const struct event_item *event_item_arg(const struct event_head *head, enum sys_item type, unsigned arg)
 {
-	const struct event_item *item = NULL;
+	const struct event_item *end = items_end(head);
 
-	while ((item = event_item_next(head, item)))
+	for (const struct event_item *item = items_begin(head); item < end; item = item_behind(item))
 		if (item->type == type && item->arg == arg && !(item->flags & EVENT_ITEM_UNREAD))
 			return item;
 	return NULL;

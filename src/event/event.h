@@ -37,9 +37,14 @@ static inline const void *event_item_data(const struct event_item *item)
 	return item + 1;
 }
 
-/* The data as a struct, NULL when the item is missing or too short. */
-#define EVENT_ITEM_AS(type_, item_) \
-	((item_) && (item_)->bytes >= sizeof(type_) ? (const type_ *)event_item_data(item_) : NULL)
+/* The data, NULL when the item is missing or too short. */
+static inline const void *event_item_least(const struct event_item *item, size_t least)
+{
+	return item && item->bytes >= least ? event_item_data(item) : NULL;
+}
+
+/* The same as a struct. */
+#define EVENT_ITEM_AS(type_, item_) ((const type_ *)event_item_least(item_, sizeof(type_)))
 
 static inline enum sys_call_id event_call_id(const struct event_call *call)
 {

@@ -64,7 +64,8 @@ static bool through_fd(const struct task *task, uint64_t enter_ns, const struct 
 	const char *text = event_item_data(item);
 	const char *end = text + strnlen(text, item->bytes);
 
-	if (task->dirs && task->dirs->root && *task->dirs->root)
+	if (end - text < 8 || text[0] != '/' || (text[1] != 'p' && text[1] != 'd') ||
+	    (task->dirs && task->dirs->root && *task->dirs->root))
 		return false;
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		size_t bytes = strlen(forms[i].prefix);

@@ -227,22 +227,32 @@ uint64_t model_now(const struct model *model)
 }
 
 /* Of the path itself, and of all that it lies below. */
-static uint64_t path_changed(struct changes *changes, const char *path)
+static uint64_t path_changed(struct changes *changes, const char *path, uint64_t hash)
 {
 	struct map_prefix prefix = { 0 };
-	size_t bytes = strlen(path);
-	uint64_t hash = map_hash(path, bytes), last = *bucket(changes->object, hash);
+	size_t bytes;
+	uint64_t last = *bucket(changes->object, hash);
 	const char *slash = path;
 
 	/* Mostly nothing was renamed or mounted since: none of them can be later. */
 	if (changes->below_any <= last)
 		return last;
+	bytes = strlen(path);
 	last = later(last, *bucket(changes->below, hash));
 	if (bytes > 1)
 		last = later(last, *bucket(changes->below, map_hash_prefix(&prefix, path, 1)));
 	while ((slash = memchr(slash + 1, '/', bytes - (size_t)(slash + 1 - path))))
 		last = later(last, *bucket(changes->below, map_hash_prefix(&prefix, path, (size_t)(slash - path))));
 	return last;
+}
+
+/* Mostly it is one that is at hand. */
+static uint64_t hash_of(const struct model *model, const char *path, const struct model_file *file)
+{
+	for (size_t i = 0; i < sizeof(model->paths) / sizeof(model->paths[0]); i++)
+		if (path == model->paths[i].pub.text)
+			return model->paths[i].pub.hash;
+	return file && path == file->path ? file->path_hash : map_hash(path, strlen(path));
 }
 
 uint64_t model_changed(struct model *model, const struct model_process *process, const char *path,
@@ -256,7 +266,7 @@ uint64_t model_changed(struct model *model, const struct model_process *process,
 	if (path && *path != '/')
 		return changes->now;
 	if (path)
-		last = later(last, path_changed(changes, path));
+		last = later(last, path_changed(changes, path, hash_of(model, path, file)));
 	if (file)
 		last = later(last, *bucket(changes->object, map_mix(file->id, 2)));
 	if (file && file->ino)

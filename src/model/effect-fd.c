@@ -122,7 +122,7 @@ static int effect_open(struct model *model, struct task *task, const struct even
 	position_start(model, file, flags & O_PATH ? -1 : 0);
 	/* A temporary file has no name of its own. */
 	if (view->path && view->path->absolute && (flags & O_TMPFILE) != O_TMPFILE)
-		error = name(model, file, view->path->text, view->path->bytes, model->paths[0].physical);
+		error = file_take_path(file, &model->paths[0]) < 0 ? model_no_memory(model) : 0;
 	return error;
 }
 
@@ -171,7 +171,7 @@ static int effect_make(struct model *model, struct task *task, const struct even
 	if (maker->path)
 		return name(model, file, maker->path, strlen(maker->path), 0);
 	if (view->path && view->path->absolute)
-		return name(model, file, view->path->text, view->path->bytes, model->paths[0].physical);
+		return file_take_path(file, &model->paths[0]) < 0 ? model_no_memory(model) : 0;
 	return error;
 }
 

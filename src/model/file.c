@@ -31,21 +31,31 @@ struct file *file_new(struct model *model, enum sys_call_id made_by, uint64_t no
 	return file;
 }
 
-int file_set_path(struct file *file, const char *path, size_t bytes, uint32_t physical)
+static int set_path(struct file *file, const char *path, size_t bytes, uint64_t hash, uint32_t physical)
 {
-	char *copy;
+	char *copy = malloc(bytes + 1);
 
-	bytes = strnlen(path, bytes);
-	copy = malloc(bytes + 1);
 	if (!copy)
 		return -1;
 	memcpy(copy, path, bytes);
 	copy[bytes] = '\0';
 	free(file->pub.path);
 	file->pub.path = copy;
-	file->pub.path_hash = map_hash(copy, bytes);
+	file->pub.path_hash = hash;
 	file->physical = physical;
+	file->phase = (uint8_t)startup_path_phase(copy, bytes, 0);
 	return 0;
+}
+
+int file_set_path(struct file *file, const char *path, size_t bytes, uint32_t physical)
+{
+	bytes = strnlen(path, bytes);
+	return set_path(file, path, bytes, map_hash(path, bytes), physical);
+}
+
+int file_take_path(struct file *file, const struct resolved *path)
+{
+	return set_path(file, path->pub.text, path->pub.bytes, path->pub.hash, path->physical);
 }
 
 void file_unref(struct model *model, struct file *file)

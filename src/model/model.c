@@ -242,7 +242,7 @@ const char *model_cwd(struct model *model, const struct model_process *process)
 const struct model_mount *model_mount_of(struct model *model, const struct model_process *process, const char *path)
 {
 	struct proc *proc = proc_of(model, process);
-	const struct mounts *mounts = proc && proc->mounts ? proc->mounts : model->default_mounts;
+	struct mounts *mounts = proc && proc->mounts ? proc->mounts : model->default_mounts;
 	const struct mount *mount = mounts ? mounts_find(mounts, path) : NULL;
 
 	return mount ? &mount->pub : NULL;

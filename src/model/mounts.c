@@ -219,6 +219,7 @@ static int parse(struct model *model, struct mounts *mounts, const char *text, s
 	if (lines.at.used > 0)
 		qsort(lines.at.at, lines.at.used, sizeof(lines.at.at[0]), compare_lines);
 	mounts->list.used = 0;
+	memset(mounts->areas, 0, sizeof(mounts->areas));
 	for (size_t i = 0; i < lines.at.used; i++) {
 		if (!lines.at.at[i].hidden && !vec_push(&mounts->list, lines.at.at[i].mount))
 			r = model_no_memory(model);
@@ -308,7 +309,37 @@ int mounts_feed(struct model *model, struct task *task, const struct event_mount
 	return parse(model, *place, event_item_data(item), item->bytes, root);
 }
 
-const struct mount *mounts_find(const struct mounts *mounts, const char *path)
+static bool is_mounted_below(const struct mounts *mounts, const char *folder, size_t bytes)
+{
+	for (size_t i = 0; i < mounts->list.used; i++) {
+		const struct mount *mount = mounts->list.at[i];
+
+		if (mount->point_bytes >= bytes && memcmp(mount->pub.point, folder, bytes) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The largest folder around the path in which nothing is mounted. */
+static void learn_area(struct mounts *mounts, const char *path, const struct mount *mount)
+{
+	for (const char *slash = path; slash; slash = strchr(slash + 1, '/')) {
+		size_t bytes = (size_t)(slash - path) + 1;
+		struct area *area = &mounts->areas[mounts->next_area % MODEL_AREAS];
+
+		if (bytes > sizeof(area->text))
+			return;
+		if (is_mounted_below(mounts, path, bytes))
+			continue;
+		mounts->next_area++;
+		area->mount = mount;
+		area->bytes = (uint32_t)bytes;
+		memcpy(area->text, path, bytes);
+		return;
+	}
+}
+
+const struct mount *mounts_find(struct mounts *mounts, const char *path)
 {
 	size_t bytes = mounts->root ? strlen(mounts->root) : 0;
 
@@ -318,13 +349,21 @@ const struct mount *mounts_find(const struct mounts *mounts, const char *path)
 	if (*path != '/' && *path != '\0')
 		return NULL;
 	bytes = strlen(path);
+	for (size_t i = 0; i < MODEL_AREAS; i++) {
+		const struct area *area = &mounts->areas[i];
+
+		if (area->bytes > 0 && bytes >= area->bytes && memcmp(path, area->text, area->bytes) == 0)
+			return area->mount;
+	}
 	for (size_t i = 0; i < mounts->list.used; i++) {
 		const struct mount *mount = mounts->list.at[i];
 		uint32_t point = mount->point_bytes;
 
 		if (point <= bytes && (path[point] == '/' || path[point] == '\0') &&
-		    memcmp(path, mount->pub.point, point) == 0)
+		    memcmp(path, mount->pub.point, point) == 0) {
+			learn_area(mounts, path, mount);
 			return mount;
+		}
 	}
 	return NULL;
 }

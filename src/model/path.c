@@ -95,6 +95,8 @@ int dirs_feed(struct model *model, struct task *task, const struct event_dirs *e
 
 static void as_passed(struct resolved *out)
 {
+	out->base_bytes = 0;
+	out->standing = NULL;
 	memcpy(out->text, out->passed, out->pub.passed_bytes + 1);
 	out->pub.text = out->text;
 	out->pub.bytes = out->pub.passed_bytes;
@@ -127,6 +129,10 @@ static bool append(struct resolved *out, const char *from, const char *end, size
 			while (n > floor && out->text[--n] != '/')
 				;
 			*physical = n;
+			if (n < out->base_bytes) {
+				out->base_bytes = 0;
+				out->standing = NULL;
+			}
 		} else {
 			if (n + 1 + bytes >= sizeof(out->text))
 				return false;
@@ -149,18 +155,37 @@ void path_set_passed(struct resolved *out, const char *text, size_t bytes)
 	out->pub.passed_bytes = (uint32_t)bytes;
 }
 
-/*
- * What was written a moment ago in pieces is slow to read in words: where
- * nothing was left out it is read where it came from, as far as that goes.
- */
-static uint64_t hash_of(const struct resolved *out, const char *base, size_t base_bytes, const char *text, size_t bytes)
+/* Most paths are relative to one of a few directories for a while. */
+static const struct base *base_of(struct resolved *out, const char *text, size_t bytes)
+{
+	struct base *base;
+
+	if (bytes == 0 || bytes > sizeof(base->text))
+		return NULL;
+	for (unsigned i = 0; i < MODEL_BASES; i++)
+		if (out->bases[i].bytes == bytes && memcmp(out->bases[i].text, text, bytes) == 0)
+			return &out->bases[i];
+	base = &out->bases[out->next_base++ % MODEL_BASES];
+	if (out->standing == base)
+		out->standing = NULL;
+	base->bytes = (uint32_t)bytes;
+	base->hash = (struct map_prefix){ 0 };
+	(void)map_hash_prefix(&base->hash, text, bytes);
+	base->phase = (uint8_t)startup_path_phase(text, bytes, 0);
+	memcpy(base->text, text, bytes);
+	return base;
+}
+
+/* What was written a moment ago in pieces is slow to read in words: where it
+ * can be, it is hashed where it came from. */
+static uint64_t hash_of(const struct resolved *out, const char *text, size_t bytes)
 {
 	struct map_prefix prefix = { 0 };
 
-	if (base_bytes == 0 && out->pub.bytes == bytes)
+	if (out->base_bytes == 0 && out->pub.bytes == bytes)
 		return map_hash(text, bytes);
-	if (out->pub.bytes == base_bytes + 1 + bytes)
-		(void)map_hash_prefix(&prefix, base, base_bytes);
+	if (out->base_bytes > 0)
+		prefix = out->base->hash;
 	return map_hash_prefix(&prefix, out->text, out->pub.bytes);
 }
 
@@ -168,7 +193,6 @@ void path_resolve(struct resolved *out, const struct dirs *dirs, const char *bas
 		  const char *text, size_t bytes, bool truncated)
 {
 	size_t at = 0;
-	size_t base_bytes;
 	size_t physical = 0;
 	size_t floor;
 	const char *root = dirs ? dirs->root : NULL;
@@ -191,9 +215,12 @@ void path_resolve(struct resolved *out, const struct dirs *dirs, const char *bas
 		at = strlen(base);
 		while (at > 0 && base[at - 1] == '/')
 			at--;
-		base_bytes = at;
 		if (at + 1 < sizeof(out->text)) {
-			memcpy(out->text, base, at);
+			out->base = base_of(out, base, at);
+			if (!out->base || out->base != out->standing)
+				memcpy(out->text, base, at);
+			out->standing = out->base;
+			out->base_bytes = out->base ? (uint32_t)at : 0;
 			physical = base_physical < at ? base_physical : at;
 			/* ".." stops at the root of a task that is in it. */
 			floor = root ? strlen(root) : 0;
@@ -205,7 +232,7 @@ void path_resolve(struct resolved *out, const struct dirs *dirs, const char *bas
 				out->text[at] = '\0';
 				out->pub.text = out->text;
 				out->pub.bytes = (uint32_t)at;
-				out->pub.hash = hash_of(out, base, base_bytes, text, bytes);
+				out->pub.hash = hash_of(out, text, bytes);
 				out->pub.absolute = true;
 				out->physical = (uint32_t)physical;
 				return;

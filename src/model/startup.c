@@ -86,36 +86,65 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-static bool is_one_of(const char *text, const char *const *names)
+/* What is long and rarely there: by the byte that most paths have not. */
+static bool has_gconv_modules(const char *path, size_t bytes, size_t plain)
 {
-	while (*names && strcmp(*names, text) != 0)
-		names++;
-	return *names != NULL;
+	static const char part[] = "/gconv/gconv-modules";
+	const size_t dash = 12, part_bytes = sizeof part - 1;
+	const char *end = path + bytes, *at = path + (plain > part_bytes - dash ? plain - (part_bytes - dash) : 0);
+
+	while ((at = memchr(at, '-', (size_t)(end - at)))) {
+		if ((size_t)(at - path) >= dash && (size_t)(end - at) >= part_bytes - dash &&
+		    memcmp(at - dash, part, part_bytes) == 0)
+			return true;
+		at++;
+	}
+	return false;
 }
 
+#define TEXT(text_) \
+	{ \
+		text_, sizeof(text_) - 1 \
+	}
+
 /* Whole resolved paths.  Most are none of it, so the first letters decide. */
-static enum model_phase phase_of_path(const char *path)
+enum model_phase startup_path_phase(const char *path, size_t bytes, size_t plain)
 {
 	/* libselinux, libgcrypt, OpenSSL */
-	static const char *const libraries[] = { "/sys/fs/selinux",
-						 "/selinux",
-						 "/etc/selinux/config",
-						 "/proc/filesystems",
-						 "/proc/sys/crypto/fips_enabled",
-						 "/etc/gcrypt/fips_enabled",
-						 "/etc/ssl/openssl.cnf",
-						 "/usr/lib/ssl/openssl.cnf",
-						 NULL };
+	static const struct {
+		const char *text;
+		size_t bytes;
+	} libraries[] = {
+		TEXT("/sys/fs/selinux"),
+		TEXT("/selinux"),
+		TEXT("/etc/selinux/config"),
+		TEXT("/proc/filesystems"),
+		TEXT("/proc/sys/crypto/fips_enabled"),
+		TEXT("/etc/gcrypt/fips_enabled"),
+		TEXT("/etc/ssl/openssl.cnf"),
+		TEXT("/usr/lib/ssl/openssl.cnf"),
+	};
 
-	if (path[0] != '/')
+	if (bytes < 2 || path[0] != '/')
 		return MODEL_PHASE_WORK;
-	if (path[1] == 'u' && begins(path, "/usr/")) {
-		const char *gconv = strstr(path, "/gconv/gconv-modules");
+	if (path[1] == 'u' && begins(path, "/usr/") &&
+	    (begins(path + 5, "lib/locale") || begins(path + 5, "share/locale") ||
+	     has_gconv_modules(path, bytes, plain)))
+		return MODEL_PHASE_LOCALE;
+	if (path[1] != 's' && path[1] != 'p' && path[1] != 'e')
+		return MODEL_PHASE_WORK;
+	for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
+		if (bytes == libraries[i].bytes && memcmp(path, libraries[i].text, bytes) == 0)
+			return MODEL_PHASE_LIBRARY;
+	return MODEL_PHASE_WORK;
+}
 
-		if (gconv || begins(path + 5, "lib/locale") || begins(path + 5, "share/locale"))
-			return MODEL_PHASE_LOCALE;
-	}
-	return strchr("spe", path[1]) && is_one_of(path, libraries) ? MODEL_PHASE_LIBRARY : MODEL_PHASE_WORK;
+static enum model_phase phase_of_resolved(const struct resolved *path)
+{
+	/* What is below a folder of locales is of locales. */
+	if (path->base_bytes > 0 && path->base->phase == MODEL_PHASE_LOCALE)
+		return MODEL_PHASE_LOCALE;
+	return startup_path_phase(path->pub.text, path->pub.bytes, path->base_bytes);
 }
 
 static const char *base_name(const char *path)
@@ -157,7 +186,6 @@ static bool opens(const struct model_view *view, const char *script)
 enum model_phase startup_phase(const struct event_call *call, const struct model_view *view)
 {
 	struct image *image = (struct image *)(void *)view->process;
-	const char *path = view->path ? view->path->text : view->file ? view->file->path : NULL;
 	enum model_phase phase = MODEL_PHASE_WORK;
 
 	if (view->id == CALL_execve || view->id == CALL_execveat)
@@ -166,8 +194,10 @@ enum model_phase startup_phase(const struct event_call *call, const struct model
 		return MODEL_PHASE_WORK;
 	if (image->pub.starting)
 		return MODEL_PHASE_LOADER;
-	if (path)
-		phase = phase_of_path(path);
+	if (view->path)
+		phase = phase_of_resolved((const struct resolved *)(const void *)view->path);
+	else if (view->file)
+		phase = (enum model_phase)((const struct file *)(const void *)view->file)->phase;
 	if (!image->script_known) {
 		image->script_known = true;
 		image->script = find_script(&image->pub);

@@ -30,6 +30,7 @@ struct file {
 	int64_t position; /* after the last call, -1 unknown */
 	uint64_t moved_ns; /* when the last call that moved it, or told it, was over; of a socket, that received */
 	uint32_t lost; /* model.lost when the position was known last */
+	uint8_t phase; /* enum model_phase: what a call on it is part of, by its path */
 	bool placeless; /* has no position, or one that cannot be followed */
 	bool flags_known; /* open_flags are what they are */
 	bool outside; /* somebody whom we do not see may have it */
@@ -92,12 +93,23 @@ struct mount {
 	uint32_t point_bytes; /* 0 for "/" */
 };
 
+/* Paths that begin with this lie on that mount: no mount point does.  Longer ones are not kept. */
+#define MODEL_AREA_BYTES 120
+struct area {
+	const struct mount *mount;
+	uint32_t bytes; /* 0: none */
+	char text[MODEL_AREA_BYTES];
+};
+
 /* The mounts of one namespace, longest mount point first. */
+#define MODEL_AREAS 4
 struct mounts {
 	uint32_t refs;
 	uint64_t ns_ino; /* 0 unknown */
 	char *root; /* the root of the task that told them: points are relative to it */
 	VEC(const struct mount *) list;
+	struct area areas[MODEL_AREAS]; /* found last */
+	uint32_t next_area;
 };
 
 struct proc;
@@ -136,9 +148,24 @@ struct task {
 	bool mask_known, mask_was_known;
 };
 
+/* A directory that paths are relative to; longer ones are not kept. */
+#define MODEL_BASE_BYTES 480
+#define MODEL_BASES 4
+struct base {
+	uint32_t bytes; /* 0: none */
+	uint8_t phase; /* enum model_phase */
+	struct map_prefix hash;
+	char text[MODEL_BASE_BYTES];
+};
+
 struct resolved {
 	struct model_path pub; /* first */
 	uint32_t physical;
+	uint32_t base_bytes; /* of text, its directory as it was given; 0 none, or some of it was walked back */
+	const struct base *base; /* the same, when base_bytes is not 0 */
+	const struct base *standing; /* that text still begins with */
+	struct base bases[MODEL_BASES]; /* of late */
+	uint32_t next_base;
 	char text[MODEL_PATH_MAX];
 	char passed[4096];
 };
@@ -253,6 +280,7 @@ void tasks_done(struct model *model);
 /* file.c */
 struct file *file_new(struct model *model, enum sys_call_id made_by, uint64_t now_ns);
 int file_set_path(struct file *file, const char *path, size_t bytes, uint32_t physical);
+int file_take_path(struct file *file, const struct resolved *path);
 void file_unref(struct model *model, struct file *file);
 void files_bury(struct model *model);
 
@@ -350,7 +378,7 @@ int mm_move(struct model *model, struct mm *mm, const struct event_call *call);
 struct mounts *mounts_copy(const struct mounts *from);
 void mounts_unref(struct model *model, struct mounts *mounts);
 int mounts_feed(struct model *model, struct task *task, const struct event_mounts *event);
-const struct mount *mounts_find(const struct mounts *mounts, const char *path);
+const struct mount *mounts_find(struct mounts *mounts, const char *path);
 void mounts_done(struct model *model);
 
 /* changes.c */
@@ -360,6 +388,8 @@ void changes_feed(struct model *model, const struct event_call *call, struct mod
 /* startup.c: the loader's part of an image */
 void startup_begin(struct image *image, const struct event_exec *event);
 void startup_feed(struct model *model, const struct event_call *call, struct model_view *view);
+/* By a whole resolved path alone: of its work, a library or a locale.  The first `plain` bytes are of its work. */
+enum model_phase startup_path_phase(const char *path, size_t bytes, size_t plain);
 /* Once paths and files of the view are known: what else the call is part of. */
 enum model_phase startup_phase(const struct event_call *call, const struct model_view *view);
 

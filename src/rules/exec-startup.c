@@ -23,6 +23,7 @@ struct program {
 	struct rule_key key; /* first */
 	struct rule_tally locale;
 	bool is_tool;
+	uint64_t seen; /* process of the last call, to which that belongs */
 	struct rule_tally phases[MODEL_PHASES]; /* counts only */
 	uint64_t failed[MODEL_PHASES];
 };
@@ -37,7 +38,9 @@ static void startup_call(struct rule_run *run, const struct model_view *view)
 	program = (struct program *)rule_keys_get(run, programs, view, view->process->exe->id, NULL);
 	if (!program)
 		return;
-	program->is_tool = trivial_tool(view->process) != NULL;
+	if (program->seen != view->process->id)
+		program->is_tool = trivial_tool(view->process) != NULL;
+	program->seen = view->process->id;
 	program->locale.claims = run->claims;
 	(void)rule_tally_add(view->phase == MODEL_PHASE_LOCALE ? &program->locale : &program->key.tally, run->model,
 			     view);

@@ -11,6 +11,8 @@
 
 /* Idle keys that one look-up drops at most. */
 #define DROPS_MAX 4
+/* Dropped keys that wait to be used again. */
+#define SPARES_MAX 64
 
 static unsigned rank_of(const struct rule_keys *keys, uint64_t value)
 {
@@ -19,12 +21,19 @@ static unsigned rank_of(const struct rule_keys *keys, uint64_t value)
 	return value == 0 ? 0 : 64 - (unsigned)__builtin_clzll(value);
 }
 
+/* Nothing can be idle before this: the least of the oldest keys of all ranks, or less. */
+static void oldest_is(struct rule_keys *keys, const struct rule_key *key)
+{
+	if (key && key->rank < RULE_RANKS - 1 && key->last_ns < keys->oldest_ns)
+		keys->oldest_ns = key->last_ns;
+}
+
 static void rank_leave(struct rule_keys *keys, struct rule_key *key)
 {
 	if (key->older)
 		key->older->newer = key->newer;
 	else
-		keys->ranks[key->rank].oldest = key->newer;
+		oldest_is(keys, keys->ranks[key->rank].oldest = key->newer);
 	if (key->newer)
 		key->newer->older = key->older;
 	else
@@ -39,14 +48,27 @@ static void rank_enter(struct rule_keys *keys, struct rule_key *key, unsigned ra
 	if (key->older)
 		key->older->newer = key;
 	else
-		keys->ranks[rank].oldest = key;
+		oldest_is(keys, keys->ranks[rank].oldest = key);
 	keys->ranks[rank].newest = key;
+}
+
+/* The head of a process's list, NULL when there is none. */
+static struct rule_key **head_of(struct rule_keys *keys, uint64_t process_id)
+{
+	if (!keys->head || keys->head_process != process_id) {
+		keys->head = map_get(&keys->by_process, process_id);
+		keys->head_process = process_id;
+	}
+	return keys->head;
 }
 
 static bool process_enter(struct rule_keys *keys, struct rule_key *key)
 {
-	struct rule_key **head = map_put(&keys->by_process, key->process_id, NULL);
+	struct rule_key **head = head_of(keys, key->process_id);
 
+	/* A new one can move all others. */
+	if (!head)
+		head = keys->head = map_put(&keys->by_process, key->process_id, NULL);
 	if (!head)
 		return false;
 	key->after = *head;
@@ -66,17 +88,20 @@ static void process_leave(struct rule_keys *keys, struct rule_key *key)
 		key->before->after = key->after;
 		return;
 	}
-	head = map_get(&keys->by_process, key->process_id);
-	if (head && key->after)
+	head = head_of(keys, key->process_id);
+	if (head && key->after) {
 		*head = key->after;
-	else if (head)
+	} else if (head) {
 		(void)map_remove(&keys->by_process, key->process_id);
+		keys->head = NULL;
+	}
 }
 
 void rule_keys_init(struct rule_keys *keys, size_t bytes, uint32_t most)
 {
 	keys->bytes = bytes;
 	keys->most = most;
+	keys->oldest_ns = UINT64_MAX;
 	map_init(&keys->by_hash, sizeof(struct rule_key *), most);
 	map_init(&keys->by_process, sizeof(struct rule_key *), most);
 }
@@ -89,12 +114,42 @@ static void key_free(struct rule_run *run, const struct rule_keys *keys, struct 
 	free(key);
 }
 
+static void key_spare(struct rule_run *run, struct rule_keys *keys, struct rule_key *key)
+{
+	if (keys->spares >= SPARES_MAX) {
+		key_free(run, keys, key);
+		return;
+	}
+	if (keys->free)
+		keys->free(run, key);
+	rule_tally_reset(&key->tally);
+	key->newer = keys->spare;
+	keys->spare = key;
+	keys->spares++;
+}
+
+/* Zeroed but for what its tally has room for. */
+static struct rule_key *key_take(struct rule_keys *keys)
+{
+	struct rule_key *key = keys->spare;
+	struct rule_tally tally;
+
+	if (!key)
+		return calloc(1, keys->bytes);
+	keys->spare = key->newer;
+	keys->spares--;
+	tally = key->tally;
+	memset(key, 0, keys->bytes);
+	key->tally = tally;
+	return key;
+}
+
 void rule_keys_drop(struct rule_run *run, struct rule_keys *keys, struct rule_key *key)
 {
 	rank_leave(keys, key);
 	process_leave(keys, key);
 	(void)map_remove(&keys->by_hash, key->hash);
-	key_free(run, keys, key);
+	key_spare(run, keys, key);
 }
 
 static void fold(struct rule_run *run, struct rule_keys *keys, struct rule_key *key)
@@ -112,8 +167,17 @@ void rule_keys_done(struct rule_run *run, struct rule_keys *keys)
 
 	while ((at = map_next(&keys->by_hash, &iter, NULL)))
 		key_free(run, keys, *at);
+	while (keys->spare) {
+		struct rule_key *key = keys->spare;
+
+		keys->spare = key->newer;
+		rule_tally_done(&key->tally);
+		free(key);
+	}
+	keys->spares = 0;
 	map_done(&keys->by_hash);
 	map_done(&keys->by_process);
+	keys->head = NULL;
 	memset(keys->ranks, 0, sizeof keys->ranks);
 }
 
@@ -121,6 +185,9 @@ static void drop_idle(struct rule_run *run, struct rule_keys *keys, uint64_t now
 {
 	unsigned dropped = 0;
 
+	if (now_ns <= keys->oldest_ns || now_ns - keys->oldest_ns <= keys->idle_ns)
+		return;
+	keys->oldest_ns = UINT64_MAX;
 	for (unsigned rank = 0; rank < RULE_RANKS - 1; rank++) {
 		struct rule_key *key;
 
@@ -129,6 +196,7 @@ static void drop_idle(struct rule_run *run, struct rule_keys *keys, uint64_t now
 			fold(run, keys, key);
 			dropped++;
 		}
+		oldest_is(keys, keys->ranks[rank].oldest);
 	}
 }
 
@@ -156,26 +224,30 @@ struct rule_key *rule_keys_find(const struct rule_keys *keys, uint64_t hash)
 }
 
 static struct rule_key *key_new(struct rule_run *run, struct rule_keys *keys, const struct model_process *process,
-				uint64_t hash)
+				uint64_t now_ns, uint64_t hash)
 {
-	struct rule_key *key = calloc(1, keys->bytes), **place;
+	struct rule_key *key, **place;
 
-	if (!key)
-		return NULL;
 	if (keys->by_hash.used >= keys->most)
 		evict_one(run, keys);
+	key = key_take(keys);
+	if (!key)
+		return NULL;
 	key->hash = hash;
+	key->last_ns = now_ns;
 	key->process_id = process->id;
 	key->pid = process->pid;
 	key->exe = process->exe;
 	key->tally.claims = run->claims;
 	if (!process_enter(keys, key)) {
+		rule_tally_done(&key->tally);
 		free(key);
 		return NULL;
 	}
 	place = map_put(&keys->by_hash, hash, NULL);
 	if (!place) {
 		process_leave(keys, key);
+		rule_tally_done(&key->tally);
 		free(key);
 		return NULL;
 	}
@@ -202,13 +274,13 @@ struct rule_key *rule_keys_get_at(struct rule_run *run, struct rule_keys *keys, 
 	if (ret_new)
 		*ret_new = !key;
 	if (!key)
-		key = key_new(run, keys, process, hash);
-	if (!key)
-		return NULL;
+		return key_new(run, keys, process, now_ns, hash);
 	if (now_ns > key->last_ns)
 		key->last_ns = now_ns;
-	rank_leave(keys, key);
-	rank_enter(keys, key, key->rank);
+	if (key->newer) {
+		rank_leave(keys, key);
+		rank_enter(keys, key, key->rank);
+	}
 	return key;
 }
 

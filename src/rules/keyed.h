@@ -68,6 +68,8 @@ void rule_tally_merge(struct rule_tally *to, struct rule_tally *from);
 /* Costs with this detail (NULL none), call sites and the proof. */
 void rule_tally_tell(const struct rule_tally *tally, struct finding *finding, const char *detail);
 void rule_tally_done(struct rule_tally *tally);
+/* Empty again; what it takes mostly is kept for the next to come. */
+void rule_tally_reset(struct rule_tally *tally);
 
 /* Keys. */
 
@@ -108,6 +110,11 @@ struct rule_keys {
 	struct {
 		struct rule_key *oldest, *newest;
 	} ranks[RULE_RANKS];
+	uint64_t oldest_ns; /* no key that may be dropped is older */
+	struct rule_key *spare; /* dropped ones, for the next: a walk makes and drops one for each file */
+	unsigned spares;
+	struct rule_key **head; /* in by_process, of the process that was asked for last; NULL not known */
+	uint64_t head_process;
 	uint64_t next_number;
 	uint64_t folded; /* dropped without an eviction */
 };
@@ -150,6 +157,7 @@ struct finding *rule_key_finding(struct rule_run *run, const struct rule_key *ke
  * costs a finding and never makes one.  The rule's struct begins with its hash.
  */
 struct rule_recent {
+	void *memory;
 	char *at;
 	size_t bytes;
 	uint32_t room; /* a power of two */

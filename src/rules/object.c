@@ -10,7 +10,7 @@
 /* /proc/PID/fd/… leads elsewhere: its own mount says nothing. */
 static bool leads_elsewhere(const char *path)
 {
-	if (strncmp(path, "/proc/", 6) != 0)
+	if (path[0] != '/' || path[1] != 'p' || strncmp(path, "/proc/", 6) != 0)
 		return false;
 	path = strchr(path + 6, '/');
 	if (path && strncmp(path, "/task/", 6) == 0)

@@ -95,7 +95,7 @@ static void was_read(struct reopen_round *round, const struct model_view *view)
 
 void reopen_call(struct rule_run *run, const struct model_view *view)
 {
-	const struct item_stat *stat = EVENT_ITEM_AS(struct item_stat, event_item(&view->call->head, SYS_ITEM_STAT));
+	const struct item_stat *stat;
 	struct reopen_state *state = run->state;
 	struct reopen_round *round;
 
@@ -123,6 +123,7 @@ void reopen_call(struct rule_run *run, const struct model_view *view)
 	case CALL_fstat:
 	case CALL_newfstatat:
 	case CALL_statx:
+		stat = EVENT_ITEM_AS(struct item_stat, event_item(&view->call->head, SYS_ITEM_STAT));
 		if (stat && !view->err && !round->stat.ino)
 			round->stat = *stat;
 		return;

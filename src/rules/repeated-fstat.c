@@ -76,7 +76,7 @@ static void mapped(struct fstat_state *state, const struct model_view *view)
 static void fstat_call(struct rule_run *run, const struct model_view *view)
 {
 	struct fstat_state *state = run->state;
-	const struct item_stat *stat = EVENT_ITEM_AS(struct item_stat, event_item(&view->call->head, SYS_ITEM_STAT));
+	const struct item_stat *stat;
 	const struct model_file *file = view->file;
 	struct opened *opened;
 	bool close, fresh = false, same;
@@ -85,7 +85,10 @@ static void fstat_call(struct rule_run *run, const struct model_view *view)
 		mapped(state, view);
 		return;
 	}
-	if (view->path || !file || !stat || view->err || !rule_returned(view))
+	if (view->path || !file || view->err || !rule_returned(view))
+		return;
+	stat = EVENT_ITEM_AS(struct item_stat, event_item(&view->call->head, SYS_ITEM_STAT));
+	if (!stat)
 		return;
 	opened =
 		(struct opened *)rule_keys_get(run, &state->opened, view, map_mix(view->process->id, file->id), &fresh);

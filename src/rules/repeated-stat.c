@@ -206,7 +206,7 @@ static void looked(struct rule_run *run, const struct model_view *view, uint64_t
 	last->asked = model_now(run->model);
 	if (path && !again) {
 		path->again = 0;
-		rule_tally_done(&path->key.tally);
+		rule_tally_reset(&path->key.tally);
 	}
 	if (!again)
 		return;

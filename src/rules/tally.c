@@ -11,6 +11,7 @@
 #include "rules/keyed.h"
 
 #define SITES_FIRST 2
+#define LINES_SPARE 16 /* that an emptied tally keeps */
 
 bool rule_returned(const struct model_view *view)
 {
@@ -170,6 +171,23 @@ void rule_tally_done(struct rule_tally *tally)
 	free(tally->sites);
 	free(tally->sample);
 	*tally = (struct rule_tally){ .claims = tally->claims };
+}
+
+void rule_tally_reset(struct rule_tally *tally)
+{
+	rule_claims_drop(tally);
+	free(tally->sample);
+	tally->sample = NULL;
+	tally->calls = tally->other = 0;
+	tally->lines.used = 0;
+	if (tally->lines.room > LINES_SPARE)
+		vec_done(&tally->lines);
+	if (tally->sites && tally->sites->room != SITES_FIRST) {
+		free(tally->sites);
+		tally->sites = NULL;
+	}
+	if (tally->sites)
+		tally->sites->used = 0;
 }
 
 bool rule_burst_next(struct rule_burst *burst, const struct model_view *view, uint64_t gap_ns)

@@ -25,12 +25,18 @@ void programs_done(struct program_book *book)
 static struct program *program_of(struct program_book *book, const struct model_exe *exe)
 {
 	uint64_t key = exe->id;
-	uint32_t *place = map_get(&book->by_exe, key);
 	struct program *program;
 	bool fresh = false;
+	uint32_t *place;
 
-	if (place)
+	if (book->last == key + 1)
+		return &book->programs.at[book->last_place];
+	place = map_get(&book->by_exe, key);
+	if (place) {
+		book->last = key + 1;
+		book->last_place = *place;
 		return &book->programs.at[*place];
+	}
 	if (book->by_exe.used >= PROGRAMS_MAX - 1)
 		key = OTHERS;
 	place = map_put(&book->by_exe, key, &fresh);

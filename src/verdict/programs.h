@@ -40,6 +40,8 @@ struct program {
 struct program_book {
 	VEC(struct program) programs;
 	struct map by_exe; /* exe id → uint32_t place */
+	uint64_t last; /* the id that was looked for last, plus 1, and its place */
+	uint32_t last_place;
 	uint64_t cells; /* in all programs */
 	uint64_t unsplit; /* calls beyond that, in `calls` alone */
 };

@@ -81,6 +81,37 @@ static void test_directories(void **state)
 	stream_done(&s);
 }
 
+/* What is kept of directories from one path to the next changes no path and no hash. */
+static void test_many_directories(void **state)
+{
+	struct stream s = { 0 };
+	char line[96], text[64];
+
+	stream_feed(&s, START);
+	for (int fd = 3; fd < 12; fd++) {
+		(void)snprintf(line, sizeof(line), "fd 100 %d /srv/dir%d\n", fd, fd);
+		stream_feed(&s, line);
+	}
+	for (int i = 0; i < 500; i++) {
+		const char *name = i % 7 == 0 ? "../up" : i % 5 == 0 ? "/top" : "name-of-a-file";
+		int fd = 3 + i * i % 9;
+		uint64_t hash;
+
+		(void)snprintf(line, sizeof(line), "100 newfstatat(%d, \"%s\", _, 0) = 0\n", fd, name);
+		stream_feed(&s, line);
+		(void)snprintf(text, sizeof(text),
+			       i % 7 == 0   ? "/srv/up"
+			       : i % 5 == 0 ? "/top"
+					    : "/srv/dir%d/%s",
+			       fd, name);
+		assert_string_equal(s.last.path->text, text);
+		hash = s.last.path->hash;
+		assert_string_equal(resolved(&s, text), text);
+		assert_true(s.last.path->hash == hash);
+	}
+	stream_done(&s);
+}
+
 static void test_sharing(void **state)
 {
 	struct stream s = { 0 };
@@ -183,6 +214,28 @@ static const struct model_mount *mount_of(struct stream *s, int pid, const char 
 	return model_mount_of(s->model, model_process(s->model, (uint32_t)pid), path);
 }
 
+/* What was learnt from one path is not said of another that lies elsewhere. */
+static void test_mounts_in_turn(void **state)
+{
+	struct stream s = { 0 };
+
+	stream_feed(&s, "mount 8:1 / ext4 /dev/vda\nmount 0:20 /a/b tmpfs ab\nmount 0:21 /a/bc tmpfs abc\n"
+			"mount 0:22 /a/b/c/d tmpfs abcd\n" START);
+	for (int i = 0; i < 3; i++) {
+		assert_string_equal(mount_of(&s, 100, "/a/x/y")->source, "/dev/vda");
+		assert_string_equal(mount_of(&s, 100, "/a/b")->source, "ab");
+		assert_string_equal(mount_of(&s, 100, "/a/bc/x")->source, "abc");
+		assert_string_equal(mount_of(&s, 100, "/a/b/c/x")->source, "ab");
+		assert_string_equal(mount_of(&s, 100, "/a/b/c/d")->source, "abcd");
+		assert_string_equal(mount_of(&s, 100, "/a/b/c/d/e/f")->source, "abcd");
+		assert_string_equal(mount_of(&s, 100, "/a/bcd/x")->source, "/dev/vda");
+		assert_string_equal(mount_of(&s, 100, "/a")->source, "/dev/vda");
+		assert_string_equal(mount_of(&s, 100, "/")->source, "/dev/vda");
+		assert_string_equal(mount_of(&s, 100, "/a/b/x")->source, "ab");
+	}
+	stream_done(&s);
+}
+
 static void test_mounts(void **state)
 {
 	struct stream s = { 0 };
@@ -277,11 +330,12 @@ static void test_mountinfo_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lexical),	       cmocka_unit_test(test_directories),
-		cmocka_unit_test(test_sharing),	       cmocka_unit_test(test_chroot),
-		cmocka_unit_test(test_descriptors),    cmocka_unit_test(test_odd_paths),
-		cmocka_unit_test(test_mounts),	       cmocka_unit_test(test_mount_namespaces),
-		cmocka_unit_test(test_mountinfo_text),
+		cmocka_unit_test(test_lexical),		 cmocka_unit_test(test_directories),
+		cmocka_unit_test(test_sharing),		 cmocka_unit_test(test_chroot),
+		cmocka_unit_test(test_descriptors),	 cmocka_unit_test(test_odd_paths),
+		cmocka_unit_test(test_mounts),		 cmocka_unit_test(test_mount_namespaces),
+		cmocka_unit_test(test_mountinfo_text),	 cmocka_unit_test(test_mounts_in_turn),
+		cmocka_unit_test(test_many_directories),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
