@@ -54,7 +54,8 @@ static void stamp(struct strace_at text, const char *seconds, const char *rest, 
 	if (!strace_field_number(text, seconds, &sec))
 		return;
 	(void)strace_field_number(text, rest, &nsec);
-	*ret = (int64_t)sec * 1000000000 + (int64_t)nsec;
+	/* Of a log of any text: they may be too large, and negative. */
+	*ret = (int64_t)(sec * UINT64_C(1000000000) + nsec);
 }
 
 static bool stat_item(struct buf *record, unsigned arg, struct strace_at text)

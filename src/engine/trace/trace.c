@@ -154,7 +154,7 @@ static void trace_stats(const struct engine *engine, struct engine_stats *ret)
 	}
 	if (damage) {
 		ret->aborted = true;
-		(void)snprintf(ret->abort_reason, sizeof ret->abort_reason, "of the trace: %s", damage);
+		(void)snprintf(ret->abort_reason, sizeof ret->abort_reason, "not all is in the trace: %s", damage);
 	} else if (ret->aborted) {
 		(void)snprintf(ret->abort_reason, sizeof ret->abort_reason, "%s", reason ? reason : "");
 	}
