@@ -2,30 +2,15 @@
 #include "cmd/exec.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <unistd.h>
 
-extern char **environ;
+#include "engine/engine.h"
 
 int exec_program(const char *program, char *const *argv)
 {
-	size_t count = 0;
-	char **words;
+	char **words = engine_shell_words(program, argv);
+	int r = words ? engine_become(program, argv, words) : -ENOMEM;
 
-	(void)execve(program, argv, environ);
-	if (errno != ENOEXEC)
-		return -errno;
-	while (argv[count])
-		count++;
-	words = calloc(count + 3, sizeof *words);
-	if (!words)
-		return -ENOMEM;
-	words[0] = (char *)(uintptr_t) "/bin/sh";
-	words[1] = (char *)(uintptr_t)program;
-	for (size_t i = 1; i < count; i++)
-		words[i + 1] = argv[i];
-	(void)execve(words[0], words, environ);
 	free(words);
-	return -errno;
+	return r;
 }

@@ -206,6 +206,11 @@ const struct engine_ops *engine_by_name(const char *name);
 
 /* execvp's search.  0 and a malloc'ed path; -ENOENT or -EACCES with err. */
 int engine_find_program(const char *name, char **ret_path, struct error *err);
+/* "sh PROGRAM ARGUMENTS…" for engine_become(), malloc'ed; its words are the caller's. */
+char **engine_shell_words(const char *program, char *const *argv);
+/* Becomes the program; one without a format of its own is a script for sh.
+ * Returns only when it fails, a negative errno.  Async-signal-safe. */
+int engine_become(const char *program, char *const *argv, char *const *shell_words);
 /* Says why execve refused a program that was found: an interpreter or loader may be missing.  Returns -code. */
 int engine_exec_error(struct error *err, int code, const char *program);
 

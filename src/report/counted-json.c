@@ -84,25 +84,6 @@ static void put_watched(struct json *json, const struct counted_facts *facts)
 	json_object_end(json);
 }
 
-static void put_exit(struct json *json, const struct counted_facts *facts)
-{
-	char name[SYS_NAME_MAX];
-
-	json_key(json, "exit");
-	json_object_begin(json);
-	if (facts->exit_known && facts->exit_signal == 0)
-		json_member_int(json, "status", facts->exit_status);
-	else
-		json_member_null(json, "status");
-	if (facts->exit_known && facts->exit_signal != 0) {
-		json_member_int(json, "signal", facts->exit_signal);
-		json_member_string(json, "signal_name", sys_signal_print(facts->exit_signal, name));
-	} else {
-		json_member_null(json, "signal");
-	}
-	json_object_end(json);
-}
-
 static void put_accounting(struct json *json, const struct counted *counted, const struct counted_facts *facts)
 {
 	json_key(json, "accounting");
@@ -172,7 +153,7 @@ int counted_json(FILE *out, const struct counted *counted, const struct counted_
 	json_tool_and_host(&json, &facts->host);
 	json_command(&json, facts->argv);
 	put_watched(&json, facts);
-	put_exit(&json, facts);
+	json_exit(&json, facts->exit_known, facts->exit_status, facts->exit_signal);
 	json_key(&json, "engine");
 	json_object_begin(&json);
 	json_member_string(&json, "name", "bpf");

@@ -16,6 +16,8 @@ const char *json_source(const struct analysis_result *result);
 /* "tool" and "host"; "command", NULL an empty one. */
 void json_tool_and_host(struct json *json, const struct analysis_host *host);
 void json_command(struct json *json, char *const *argv);
+/* "exit": a status, or a signal above 0 by which it ended, or nothing known. */
+void json_exit(struct json *json, bool known, int status, int signal);
 
 void json_calls(struct json *json, const struct analysis_result *result);
 void json_processes(struct json *json, const struct analysis_result *result);

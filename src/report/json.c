@@ -55,19 +55,19 @@ void json_command(struct json *json, char *const *argv)
 	json_array_end(json);
 }
 
-static void how_it_ended(struct json *json, const struct analysis_facts *facts)
+void json_exit(struct json *json, bool known, int status, int signal)
 {
 	char name[SYS_NAME_MAX];
 
 	json_key(json, "exit");
 	json_object_begin(json);
-	if (facts->exit_known && facts->exit_signal == 0)
-		json_member_int(json, "status", facts->exit_status);
+	if (known && signal == 0)
+		json_member_int(json, "status", status);
 	else
 		json_member_null(json, "status");
-	if (facts->exit_known && facts->exit_signal != 0) {
-		json_member_int(json, "signal", facts->exit_signal);
-		json_member_string(json, "signal_name", sys_signal_print(facts->exit_signal, name));
+	if (known && signal != 0) {
+		json_member_int(json, "signal", signal);
+		json_member_string(json, "signal_name", sys_signal_print(signal, name));
 	} else {
 		json_member_null(json, "signal");
 	}
@@ -261,7 +261,7 @@ static int json_write(FILE *out, const struct analysis_result *result, const str
 	json_member_string(&json, "kind", result->check ? "check" : "run");
 	json_tool_and_host(&json, &result->facts.host);
 	json_command(&json, result->facts.argv);
-	how_it_ended(&json, &result->facts);
+	json_exit(&json, result->facts.exit_known, result->facts.exit_status, result->facts.exit_signal);
 	engine_and_time(&json, result);
 	environment(&json, &result->environment);
 	accounting(&json, result);

@@ -54,33 +54,9 @@ static void child_main(const struct engine_spec *spec, char **shell_argv, const 
 	write_all(pipes->ready[1], "", 1);
 	if (read_all(pipes->go[0], &byte, 1) != 1)
 		_exit(125);
-	(void)execve(spec->program, spec->argv, environ);
-	code = errno;
-	/* A script without "#!": the shell runs it, as execvp(3) has it. */
-	if (code == ENOEXEC) {
-		(void)execve(shell_argv[0], shell_argv, environ);
-		code = errno;
-	}
+	code = -engine_become(spec->program, spec->argv, shell_argv);
 	write_all(pipes->why[1], &code, sizeof code);
 	_exit(127);
-}
-
-/* "sh PROGRAM ARGUMENTS…", made before fork: the child must not allocate. */
-static char **make_shell_argv(const struct engine_spec *spec)
-{
-	size_t count = 0;
-	char **argv;
-
-	while (spec->argv[count])
-		count++;
-	argv = calloc(count + 3, sizeof *argv);
-	if (!argv)
-		return NULL;
-	argv[0] = (char *)(uintptr_t) "/bin/sh";
-	argv[1] = (char *)(uintptr_t)spec->program;
-	for (size_t i = 1; i < count; i++)
-		argv[i + 1] = spec->argv[i];
-	return argv;
 }
 
 static void close_one(int *fd)
@@ -120,7 +96,7 @@ static int wait_ready(struct child *child, struct error *err)
 int child_start(struct child *ret, const struct engine_spec *spec, struct error *err)
 {
 	struct pipes pipes = { { -1, -1 }, { -1, -1 }, { -1, -1 } };
-	char **shell_argv = make_shell_argv(spec);
+	char **shell_argv = engine_shell_words(spec->program, spec->argv);
 	int r = 0;
 
 	*ret = (struct child){ .program = spec->program, .fd = -1, .ready = -1, .go = -1, .why = -1 };

@@ -65,33 +65,9 @@ static void child_main(const struct engine_spec *spec, const struct sock_fprog *
 		} else if (no_new_privs)
 			tell(why_fd, NEWS_NO_NEW_PRIVS, 0);
 	}
-	(void)execve(spec->program, spec->argv, environ);
-	code = errno;
-	/* A script without "#!": the shell runs it, as execvp(3) has it. */
-	if (code == ENOEXEC) {
-		(void)execve(shell_argv[0], shell_argv, environ);
-		code = errno;
-	}
+	code = -engine_become(spec->program, spec->argv, shell_argv);
 	tell(why_fd, NEWS_NO_EXEC, code);
 	_exit(127);
-}
-
-/* "sh PROGRAM ARGUMENTS…", made before fork: the child must not allocate. */
-static char **make_shell_argv(const struct engine_spec *spec)
-{
-	size_t count = 0;
-	char **argv;
-
-	while (spec->argv[count])
-		count++;
-	argv = calloc(count + 3, sizeof *argv);
-	if (!argv)
-		return NULL;
-	argv[0] = (char *)(uintptr_t) "/bin/sh";
-	argv[1] = (char *)(uintptr_t)spec->program;
-	for (size_t i = 1; i < count; i++)
-		argv[i + 1] = spec->argv[i];
-	return argv;
 }
 
 /* Somebody killed it before we had it: its end is the command's. */
@@ -210,7 +186,7 @@ static int run_to_exec(struct engine_pt *e, int why_fd, const char *program, str
 int launch_command(struct engine_pt *e, const struct engine_spec *spec, struct error *err)
 {
 	int go[2] = { -1, -1 }, why[2] = { -1, -1 };
-	char **shell_argv = make_shell_argv(spec);
+	char **shell_argv = engine_shell_words(spec->program, spec->argv);
 	struct sock_fprog filter = { 0 };
 	pid_t pid;
 	int r;
