@@ -68,9 +68,20 @@ static int opt_complain(const struct opt *table, int found, const char *word, st
 	return error_set(err, EINVAL, "unknown option -%c; see --help", optopt ? optopt : '-');
 }
 
-int opt_parse(int argc, char **argv, const struct opt *table,
-	      int (*set)(void *data, int letter, const char *value, struct error *err), void *data, int *ret_first,
-	      struct error *err)
+/* The value of an option that nobody knows, in front of others? Only "--" tells it from the command. */
+static bool is_value_of_unknown(int argc, char **argv, int at)
+{
+	if (at >= argc || strcmp(argv[at], "--") == 0)
+		return false;
+	for (int i = at + 1; i < argc; i++)
+		if (strcmp(argv[i], "--") == 0)
+			return true;
+	return false;
+}
+
+/* `lenient`: what is wrong is passed over. */
+static int walk(int argc, char **argv, const struct opt *table, opt_set *set, void *data, bool lenient, int *ret_first,
+		struct error *err)
 {
 	struct option *longs;
 	char *shorts, *to;
@@ -105,19 +116,41 @@ int opt_parse(int argc, char **argv, const struct opt *table,
 	optind = 0; /* glibc: start afresh, a subcommand parses a second time */
 	opterr = 0;
 	while ((found = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
-		if (found == '?' || found == ':') {
+		struct error ignored = { 0 };
+
+		if ((found == '?' || found == ':') && !lenient) {
 			r = opt_complain(table, found, optind > 0 && optind <= argc ? argv[optind - 1] : NULL, err);
 			goto out;
 		}
-		r = set(data, found, optarg, err);
-		if (r < 0)
+		if (found == '?' || found == ':') {
+			if (optopt == 0 && !strchr(argv[optind - 1], '=') && argv[optind] && argv[optind][0] != '-' &&
+			    is_value_of_unknown(argc, argv, optind))
+				optind++;
+			continue;
+		}
+		r = set(data, found, optarg, lenient ? &ignored : err);
+		if (r < 0 && !lenient)
 			goto out;
 	}
+	r = 0;
 	*ret_first = optind;
 out:
 	free(longs);
 	free(shorts);
 	return r;
+}
+
+int opt_parse(int argc, char **argv, const struct opt *table, opt_set *set, void *data, int *ret_first,
+	      struct error *err)
+{
+	return walk(argc, argv, table, set, data, false, ret_first, err);
+}
+
+int opt_scan(int argc, char **argv, const struct opt *table, opt_set *set, void *data)
+{
+	int first = argc;
+
+	return walk(argc, argv, table, set, data, true, &first, NULL) < 0 ? argc : first;
 }
 
 /* The columns of "-o, --output FILE". */

@@ -15,12 +15,17 @@ struct opt {
 	const char *help; /* one line */
 };
 
+typedef int opt_set(void *data, int letter, const char *value, struct error *err);
+
 /* Ends with name NULL. `set` gets every option found and returns 0 or a
  * negative errno with err filled. On success *ret_first is the index of the
  * first operand. -h and --help, if in the table, are given to set as well. */
-int opt_parse(int argc, char **argv, const struct opt *table,
-	      int (*set)(void *data, int letter, const char *value, struct error *err), void *data, int *ret_first,
+int opt_parse(int argc, char **argv, const struct opt *table, opt_set *set, void *data, int *ret_first,
 	      struct error *err);
+/* After opt_parse has failed: all options of the line that can be understood,
+ * also behind one that cannot; what `set` refuses is passed over. The index
+ * of the first operand, argc without one. */
+int opt_scan(int argc, char **argv, const struct opt *table, opt_set *set, void *data);
 
 /* The options as lines of --help on stdout. */
 void opt_print_help(const struct opt *table);

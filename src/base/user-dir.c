@@ -92,12 +92,16 @@ static int home_in_passwd(uid_t uid, char *ret, size_t room)
 	return r;
 }
 
-static int find_base(const struct user_dir *dir, const char *variable, const char *fallback, char *ret, size_t room)
+/* *ret_there: how much of it must be there already: a home that is not there ("/nonexistent") is not made. */
+static int find_base(const struct user_dir *dir, const char *variable, const char *fallback, char *ret, size_t room,
+		     size_t *ret_there)
 {
 	const char *base = getenv(variable), *home = getenv("HOME");
 	char passwd_home[PATH_MAX];
 	struct stat st;
 	int n;
+
+	*ret_there = 0;
 
 	/* Through sudo both may still be root's own. */
 	if (base && base[0] == '/' && (!dir->as_other || (stat(base, &st) == 0 && st.st_uid == dir->uid))) {
@@ -110,32 +114,62 @@ static int find_base(const struct user_dir *dir, const char *variable, const cha
 			home = passwd_home;
 		}
 		n = snprintf(ret, room, "%s/%s", home, fallback);
+		*ret_there = strlen(home);
 	}
 	return n > 0 && (size_t)n < room ? 0 : -ENAMETOOLONG;
 }
 
-/* Opens a folder that must be the user's own and closed to other writers. */
-static int open_own(const struct user_dir *dir, int at, const char *path, int flags, bool make)
+/* A folder that must be the user's own and closed to other writers. */
+static int check_own(const struct user_dir *dir, int fd)
 {
-	int fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
 	struct stat st;
-	int r;
+	int r = fstat(fd, &st) < 0 ? -errno : 0;
 
-	if (fd < 0 && errno == ENOENT && make) {
-		if (mkdirat(at, path, 0700) < 0 && errno != EEXIST)
-			return -errno;
-		fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | flags);
-	}
-	if (fd < 0)
+	return r == 0 && (st.st_uid != dir->uid || (st.st_mode & (S_IWGRP | S_IWOTH))) ? -EPERM : r;
+}
+
+/* Makes a folder, or finds what was made at the same moment: never through a link. */
+static int make_in(const struct user_dir *dir, int at, const char *name)
+{
+	struct stat st;
+	int fd;
+
+	/* What root made in the folder of somebody else would only be in that one's way. */
+	if (dir->uid == 0 && (fstat(at, &st) < 0 || st.st_uid != 0))
+		return -EPERM;
+	if (mkdirat(at, name, 0700) < 0 && errno != EEXIST)
 		return -errno;
-	r = fstat(fd, &st) < 0 ? -errno : 0;
-	if (r == 0 && (st.st_uid != dir->uid || (st.st_mode & (S_IWGRP | S_IWOTH))))
-		r = -EPERM;
-	if (r < 0) {
-		(void)close(fd);
-		return r;
+	fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* The folder of an absolute path of which something is missing, made: all that comes after the first `there` bytes. */
+static int make_path(const struct user_dir *dir, const char *path, size_t there)
+{
+	char copy[PATH_MAX];
+	char *at = copy + there, *rest;
+	int above;
+
+	if ((size_t)snprintf(copy, sizeof copy, "%s", path) >= sizeof copy)
+		return -ENAMETOOLONG;
+	/* O_PATH: those above need not be readable. */
+	if (there > 0)
+		*at++ = '\0';
+	above = open(there > 0 ? copy : "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (above < 0)
+		return -errno;
+	for (char *name = strtok_r(at, "/", &rest); name; name = strtok_r(NULL, "/", &rest)) {
+		int fd = openat(above, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		if (fd < 0)
+			fd = errno == ENOENT ? make_in(dir, above, name) : -errno;
+		(void)close(above);
+		if (fd < 0)
+			return fd;
+		above = fd;
 	}
-	return fd;
+	(void)close(above);
+	return 0;
 }
 
 /* File system rights of the user, until user_end. */
@@ -160,36 +194,55 @@ static void user_end(const struct user_dir *dir)
 	errno = error;
 }
 
-static int open_as_user(struct user_dir *dir, const char *base, bool make)
-{
-	AUTO_CLOSE int above = open_own(dir, AT_FDCWD, base, 0, make);
-
-	if (above < 0)
-		return above;
-	dir->fd = open_own(dir, above, FOLDER, O_NOFOLLOW, make);
-	return dir->fd < 0 ? dir->fd : 0;
-}
-
-int user_dir_open(struct user_dir *ret, const char *variable, const char *fallback, bool make)
-{
-	char base[PATH_MAX];
-	int r;
-
-	*ret = USER_DIR_INIT;
-	find_user(ret);
-	r = find_base(ret, variable, fallback, base, sizeof base);
-	if (r < 0)
-		return r;
-	r = user_begin(ret) ? open_as_user(ret, base, make) : -EPERM;
-	user_end(ret);
-	return r;
-}
-
 void user_dir_close(struct user_dir *dir)
 {
 	if (dir->fd >= 0)
 		(void)close(dir->fd);
 	dir->fd = -1;
+}
+
+static int open_as_user(struct user_dir *dir, const char *base, size_t there, bool make)
+{
+	const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+	AUTO_CLOSE int above = open(base, flags);
+	int r;
+
+	if (above < 0 && errno == ENOENT && make) {
+		r = make_path(dir, base, there);
+		if (r < 0)
+			return r;
+		above = open(base, flags);
+	}
+	if (above < 0)
+		return -errno;
+	r = check_own(dir, above);
+	if (r < 0)
+		return r;
+	dir->fd = openat(above, FOLDER, flags | O_NOFOLLOW);
+	if (dir->fd < 0)
+		dir->fd = errno == ENOENT && make ? make_in(dir, above, FOLDER) : -errno;
+	if (dir->fd < 0)
+		return dir->fd;
+	r = check_own(dir, dir->fd);
+	if (r < 0)
+		user_dir_close(dir);
+	return r;
+}
+
+int user_dir_open(struct user_dir *ret, const char *variable, const char *fallback, bool make)
+{
+	char base[PATH_MAX];
+	size_t there;
+	int r;
+
+	*ret = USER_DIR_INIT;
+	find_user(ret);
+	r = find_base(ret, variable, fallback, base, sizeof base, &there);
+	if (r < 0)
+		return r;
+	r = user_begin(ret) ? open_as_user(ret, base, there, make) : -EPERM;
+	user_end(ret);
+	return r;
 }
 
 static int open_file_as_user(const struct user_dir *dir, const char *name)

@@ -24,9 +24,10 @@ struct user_dir {
 
 /*
  * Opens $VARIABLE/syscull, without VARIABLE ~/FALLBACK/syscull; with `make`
- * what is missing of them is made, 0700.  -ENOENT: not there, or no user, no
- * home; -EPERM: a folder of somebody else, or one that others may write;
- * -ENOTDIR and -ELOOP: something else is there.
+ * what is missing of them is made, 0700, with all that is missing above
+ * $VARIABLE, but never the home itself.  -ENOENT: not there, or no user, no
+ * home; -EPERM: a folder of somebody else (in which root makes nothing either),
+ * or one that others may write; -ENOTDIR and -ELOOP: something else is there.
  */
 int user_dir_open(struct user_dir *ret, const char *variable, const char *fallback, bool make);
 void user_dir_close(struct user_dir *dir);

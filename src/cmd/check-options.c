@@ -230,6 +230,26 @@ int check_set_option(void *data, int letter, const char *value, struct error *er
 	}
 }
 
+/* Where reports go, of a line that has a mistake. */
+int check_set_place(void *data, int letter, const char *value, struct error *err)
+{
+	struct check_settings *s = data;
+
+	switch (letter) {
+	case 'o':
+	case OPT_FORMAT:
+	case OPT_VERDICT_FILE:
+		return check_set_option(s, letter, value, err);
+	case OPT_REDACT:
+		/* Rather too little than what should have been hidden. */
+		if (redact_parse(value, &s->formats.redact, err) < 0)
+			s->formats.redact = REDACT_ARGV | REDACT_PATHS | REDACT_USERS;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
 void check_settings_done(struct check_settings *s)
 {
 	budgets_done(&s->budgets);

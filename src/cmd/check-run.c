@@ -58,6 +58,19 @@ static char *put_size(const char *text, const struct check_sizes *sizes, uint64_
 	return result;
 }
 
+bool check_has_size(const struct check_settings *s, char *const *argv)
+{
+	char place[sizeof s->sizes.name + 2];
+
+	(void)snprintf(place, sizeof place, "{%s}", s->sizes.name);
+	if (s->prepare && strstr(s->prepare, place))
+		return true;
+	for (; *argv; argv++)
+		if (strstr(*argv, place))
+			return true;
+	return false;
+}
+
 static char **put_sizes(char *const *argv, const struct check_sizes *sizes, uint64_t size)
 {
 	size_t count = 0;

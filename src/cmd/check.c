@@ -207,21 +207,42 @@ static int open_reports(struct check_settings *s, const char *name, struct error
 	return formats_open(&s->formats, s->output, true, name, err);
 }
 
+/* Reports of a check that never was, for programs. */
+static int write_nothing(struct check_settings *s, const char *name, char *const *argv, const struct check *check,
+			 struct error *err)
+{
+	struct check_run run = { 0 };
+	int r = 0;
+
+	s->formats.verdict = true;
+	formats_open_rest(&s->formats, s->output, name);
+	/* They may be half of what was meant. */
+	budgets_done(&s->budgets);
+	s->budgets = (struct budgets){ 0 };
+	if (s->formats.count > 0)
+		r = write_failure(s, &run, check, argv, err);
+	check_run_done(&run);
+	return r;
+}
+
 /* A mistake of the caller's or of ours before anything ran.  A verdict of an
  * earlier check must not be taken for that of this one. */
-static int give_up(struct check_settings *s, const char *name, struct output *verdict_file, const struct error *why)
+static int give_up(struct check_settings *s, char *const *argv, struct output *verdict_file, const struct error *why)
 {
+	const char *name = argv[0] ? rule_base_name(argv[0]) : "check";
 	struct check check = CHECK_INIT;
 	struct error err = { 0 };
 
 	log_error(why);
-	if (s->verdict_file && (verdict_file->stream || open_verdict(s, name, verdict_file, &err) == 0)) {
-		(void)check_add_reason(&check, CHECK_CANNOT_JUDGE, "%s", why->text);
-		check_conclude(&check);
-		check.exit_status = EXIT_OURS;
-		if (write_verdict(verdict_file, &check, &err) < 0)
-			log_error(&err);
-	}
+	(void)check_add_reason(&check, CHECK_CANNOT_JUDGE, "%s", why->text);
+	check_conclude(&check);
+	check.exit_status = EXIT_OURS;
+	if (s->verdict_file && (verdict_file->stream || open_verdict(s, name, verdict_file, &err) == 0) &&
+	    write_verdict(verdict_file, &check, &err) < 0)
+		log_error(&err);
+	err = (struct error){ 0 };
+	if (write_nothing(s, name, argv, &check, &err) < 0)
+		log_error(&err);
 	check_done(&check);
 	return EXIT_OURS;
 }
@@ -259,7 +280,7 @@ static int check(struct check_settings *s, char *const *argv)
 	if (r == 0)
 		r = open_reports(s, name, &err);
 	if (r < 0) {
-		status = give_up(s, name, &verdict_file, &err);
+		status = give_up(s, argv, &verdict_file, &err);
 		goto out;
 	}
 	if (watch_check(&(struct watch){ .engine = s->watch.engine }, &err) < 0)
@@ -276,6 +297,22 @@ out:
 	return status;
 }
 
+/* What goes together, when all options are known. */
+static int check_line(const struct check_settings *s, char *const *argv, struct error *err)
+{
+	if (!argv[0])
+		return error_set(err, EINVAL, "no command given; try: syscull check --max '@xattr=0' -- ls -l");
+	if (s->prepare && s->sizes.count == 0)
+		return error_set(err, EINVAL, "--prepare goes with --per-item");
+	if (s->runs > 0 && !s->suggest)
+		return error_set(err, EINVAL, "-n goes with --suggest");
+	if (s->sizes.count > 0 && !check_has_size(s, argv))
+		return error_set(err, EINVAL,
+				 "--per-item: neither the command nor --prepare has {%s}: all runs would be the same",
+				 s->sizes.name);
+	return 0;
+}
+
 static int check_main(const struct command *command, int argc, char **argv)
 {
 	struct check_settings s = CHECK_SETTINGS_INIT;
@@ -283,20 +320,22 @@ static int check_main(const struct command *command, int argc, char **argv)
 	struct error err = { 0 };
 	int first, status = EXIT_OURS;
 
-	if (opt_parse(argc, argv, command->options, check_set_option, &s, &first, &err) < 0)
-		status = give_up(&s, "check", &verdict_file, &err);
-	else if (s.help)
-		command_print_help(command), status = command_finish();
-	else if (s.version)
-		printf("syscull %s\n", SYSCULL_VERSION), status = command_finish();
-	else if (first >= argc)
-		log_line("no command given; try: syscull check --max '@xattr=0' -- ls -l");
-	else if (s.prepare && s.sizes.count == 0)
-		log_line("--prepare goes with --per-item");
-	else if (s.runs > 0 && !s.suggest)
-		log_line("-n goes with --suggest");
-	else
+	if (opt_parse(argc, argv, command->options, check_set_option, &s, &first, &err) < 0) {
+		formats_discard(&s.formats);
+		s.formats = (struct formats){ 0 };
+		first = opt_scan(argc, argv, command->options, check_set_place, &s);
+		status = give_up(&s, argv + first, &verdict_file, &err);
+	} else if (s.help) {
+		command_print_help(command);
+		status = command_finish();
+	} else if (s.version) {
+		printf("syscull %s\n", SYSCULL_VERSION);
+		status = command_finish();
+	} else if (check_line(&s, argv + first, &err) < 0) {
+		status = give_up(&s, argv + first, &verdict_file, &err);
+	} else {
 		status = s.suggest ? check_suggest(&s, argv + first) : check(&s, argv + first);
+	}
 	output_discard(&verdict_file);
 	check_settings_done(&s);
 	return status;

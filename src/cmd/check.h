@@ -57,6 +57,7 @@ struct check_settings {
 
 extern const struct opt check_options[];
 int check_set_option(void *data, int letter, const char *value, struct error *err);
+int check_set_place(void *data, int letter, const char *value, struct error *err);
 int check_set_budget(void *data, const char *key, const char *value, struct error *err);
 void check_settings_done(struct check_settings *s);
 
@@ -83,6 +84,8 @@ int check_run_all(struct check_settings *s, char *const *argv, struct check_run 
 /* One run of this command, without budgets. */
 int check_run_once(struct check_settings *s, char *const *argv, struct budgets *budgets, struct check_run *run,
 		   struct error *err);
+/* With --per-item: does anything of a run depend on the size? */
+bool check_has_size(const struct check_settings *s, char *const *argv);
 /* The empty result of a command that did not run. */
 int check_run_nothing(struct check_settings *s, char *const *argv, struct check_run *run);
 void check_run_done(struct check_run *run);

@@ -217,6 +217,30 @@ int formats_open(struct formats *formats, const char *output, bool live, const c
 	return r < 0 ? r : check_places(formats, err);
 }
 
+void formats_open_rest(struct formats *formats, const char *output, const char *name)
+{
+	unsigned kept = 0;
+
+	add_summary(formats);
+	for (unsigned i = 0; i < formats->count; i++) {
+		struct format *format = &formats->at[i];
+		struct error ignored = { 0 };
+
+		if (!format->target && output && strcmp(output, "-") != 0) {
+			format->target = output;
+			output = NULL;
+		}
+		if (!format->target && (format->reporter->machine || !format->reporter->verdict))
+			continue;
+		if (!format->output.stream && open_one(format, name, &ignored) < 0) {
+			output_discard(&format->output);
+			continue;
+		}
+		formats->at[kept++] = *format;
+	}
+	formats->count = kept;
+}
+
 /* "ls-attributes" of "reports/ls-attributes.xml"; "" of what has no name. */
 static char *report_name(const struct output *output)
 {

@@ -41,6 +41,12 @@ bool formats_bare(const struct formats *formats);
  * need a file.  `name` is the command's, for %n.
  */
 int formats_open(struct formats *formats, const char *output, bool live, const char *name, struct error *err);
+/*
+ * Instead, when nothing will run because of a mistake: of the formats those
+ * whose file can be opened, the others are forgotten.  What would only go to
+ * stderr and is not a verdict is forgotten too.
+ */
+void formats_open_rest(struct formats *formats, const char *output, const char *name);
 /* %p our process id, %n the command's name, %h this machine's, %% a '%'; malloc'ed, or NULL with err. */
 char *formats_expand(const char *target, const char *name, struct error *err);
 /* Writes and closes all of them: one line about each that fails, and the

@@ -8,18 +8,28 @@
 #define FALLBACK ".local/state"
 #define LAST "last.trace"
 
-int keep_open_last(struct keep *keep)
+/* Why no run can be kept, in words that tell what to change. */
+static int cannot_keep(int code, struct error *err)
+{
+	const char *why = code == ENOENT  ? "the home folder is not there"
+			  : code == EPERM ? "a folder of somebody else, or one that others may write"
+					  : strerror(code);
+
+	return error_set(err, code, "no run can be kept in $" VARIABLE " (~/" FALLBACK "): %s", why);
+}
+
+int keep_open_last(struct keep *keep, struct error *err)
 {
 	int r;
 
 	*keep = KEEP_INIT;
 	r = user_dir_open(&keep->dir, VARIABLE, FALLBACK, true);
 	if (r < 0)
-		return r;
+		return cannot_keep(-r, err);
 	r = user_dir_create(&keep->dir, &keep->file);
 	if (r < 0) {
 		user_dir_close(&keep->dir);
-		return r;
+		return cannot_keep(-r, err);
 	}
 	keep->fd = keep->file.fd;
 	keep->most_bytes = KEEP_LAST_BYTES;

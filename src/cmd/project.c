@@ -62,7 +62,6 @@ void project_tell(struct project *project, struct analysis_facts *facts)
 {
 	const struct settings *settings = &project->conf.settings;
 	const char *last = NULL;
-	size_t used = 0;
 
 	if (settings->items.used == 0)
 		return;
@@ -74,10 +73,7 @@ void project_tell(struct project *project, struct analysis_facts *facts)
 			(void)buf_printf(&project->said, "%s %s", last ? "," : "", id);
 		last = id;
 	}
-	while (facts->warnings[used])
-		used++;
-	if (used + 1 < sizeof facts->warnings / sizeof facts->warnings[0])
-		facts->warnings[used] = buf_text(&project->said);
+	analysis_add_warning(facts, buf_text(&project->said));
 }
 
 void project_generate(const struct project *project, const struct analysis_result *result)

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "cmd/cmd.h"
@@ -57,15 +56,13 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 
 static int open_keep(const struct record_settings *s, struct keep *keep, struct error *err)
 {
+	struct error why = { 0 };
 	int r;
 
 	if (s->output)
 		return keep_open_file(keep, s->output, err);
-	r = keep_open_last(keep);
-	if (r < 0)
-		return error_set(err, -r, "no run can be kept in $XDG_STATE_HOME (~/.local/state): %s; give -o FILE",
-				 strerror(-r));
-	return 0;
+	r = keep_open_last(keep, &why);
+	return r < 0 ? error_set(err, why.code, "%s; give -o FILE", why.text) : 0;
 }
 
 static int record(struct record_settings *s, char **argv)

@@ -75,16 +75,6 @@ int replay_again(struct replay *replay, struct error *err)
 	return start(replay, err);
 }
 
-static void add_warning(struct analysis_facts *facts, const char *text)
-{
-	size_t used = 0;
-
-	while (facts->warnings[used])
-		used++;
-	if (used + 1 < sizeof facts->warnings / sizeof facts->warnings[0])
-		facts->warnings[used] = text;
-}
-
 static bool same(const char *a, const char *b)
 {
 	return !a || !b || strcmp(a, b) == 0;
@@ -109,13 +99,15 @@ static void tell_log_warnings(struct replay *replay, const struct strace_facts *
 			       "%llu of %llu lines could not be read, the first is line %llu: %s",
 			       (unsigned long long)log->unparsed, (unsigned long long)log->lines,
 			       (unsigned long long)log->first_unparsed, log->first_text);
-		add_warning(&replay->facts, replay->log_unparsed);
+		analysis_add_warning(&replay->facts, replay->log_unparsed);
 	}
 	if (!log->times)
-		add_warning(&replay->facts, "the log has no times: where rules look at pauses, the calls in between "
-					    "stand in (strace -ttt)");
+		analysis_add_warning(&replay->facts,
+				     "the log has no times: where rules look at pauses, the calls in between "
+				     "stand in (strace -ttt)");
 	if (log->filtered)
-		add_warning(&replay->facts, "programs end without exit_group: calls were left out (strace -e) or cut");
+		analysis_add_warning(&replay->facts,
+				     "programs end without exit_group: calls were left out (strace -e) or cut");
 	(void)snprintf(note, room, "not judged: ");
 	for (const struct rule *const *rule = rule_list; *rule; rule++) {
 		size_t used = strlen(note);
@@ -130,7 +122,7 @@ static void tell_log_warnings(struct replay *replay, const struct strace_facts *
 			(void)snprintf(note + used, room - used, "%s%s", told++ ? "; " : "; it lacks ", log_hints[bit]);
 	}
 	if (replay->facts.lacks)
-		add_warning(&replay->facts, note);
+		analysis_add_warning(&replay->facts, note);
 }
 
 static void fill_log_facts(struct replay *replay)
@@ -184,7 +176,7 @@ static void fill_facts(struct replay *replay)
 			       replay->facts.host.cpus);
 		/* From the file. */
 		text_tame(replay->host_note);
-		add_warning(&replay->facts, replay->host_note);
+		analysis_add_warning(&replay->facts, replay->host_note);
 	}
 }
 

@@ -78,7 +78,8 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 }
 
 /* 0 or the command's status; negative errno with err when it did not start. */
-static int watch_and_report(struct run_settings *s, struct watch *watch, struct analysis *analysis, struct error *err)
+static int watch_and_report(struct run_settings *s, struct watch *watch, struct analysis *analysis,
+			    const struct error *not_kept, struct error *err)
 {
 	struct error late = { 0 };
 	int r = watch_run(watch, analysis, err);
@@ -88,6 +89,8 @@ static int watch_and_report(struct run_settings *s, struct watch *watch, struct 
 	/* Telling of it is enough: nobody asked for it. */
 	if (watch->keep && keep_close(watch->keep, &late) < 0)
 		log_error(&late);
+	if (not_kept && not_kept->code != 0)
+		analysis_add_warning(&watch->facts, not_kept->text);
 	late = (struct error){ 0 };
 	r = view_finish(&s->view, analysis, &watch->facts, &late);
 	if (r < 0) {
@@ -107,7 +110,7 @@ static int run(struct run_settings *s, char **argv)
 	const struct stack_options stack_options = { .here = true };
 	struct keep keep = KEEP_INIT;
 	struct analysis *analysis = NULL;
-	struct error err = { 0 };
+	struct error err = { 0 }, not_kept = { 0 };
 	char *program = NULL;
 	int status = EXIT_OURS;
 	int r = watch_check(&watch, &err);
@@ -130,11 +133,11 @@ static int run(struct run_settings *s, char **argv)
 	s->view.stack_options = s->watch.stacks == ENGINE_STACKS_OFF ? NULL : &stack_options;
 	if (r == 0)
 		r = view_analysis(&s->view, &analysis, &err);
-	/* Where no run can be kept none is; report says so. */
-	if (r == 0 && !s->no_keep && keep_open_last(&keep) == 0)
+	/* Where no run can be kept none is: nobody asked for it. */
+	if (r == 0 && !s->no_keep && keep_open_last(&keep, &not_kept) == 0)
 		watch.keep = &keep;
 	if (r == 0) {
-		r = watch_and_report(s, &watch, analysis, &err);
+		r = watch_and_report(s, &watch, analysis, s->view.verbose ? &not_kept : NULL, &err);
 		if (r >= 0)
 			status = r;
 		else if (watch.argv)

@@ -82,17 +82,13 @@ int view_analysis(struct view *view, struct analysis **ret, struct error *err)
 static void add_selection(struct view *view, struct analysis_facts *facts)
 {
 	const struct filter *filter = &view->filter;
-	size_t used = 0;
 
 	if (!filter_active(filter))
 		return;
 	(void)buf_puts(&view->selection, "calls and findings are narrowed by");
 	for (size_t i = 0; i < filter->said.used; i++)
 		(void)buf_printf(&view->selection, "%s %s", i ? "," : "", filter->said.at[i]);
-	while (facts->warnings[used])
-		used++;
-	if (used + 1 < sizeof facts->warnings / sizeof facts->warnings[0])
-		facts->warnings[used] = buf_text(&view->selection);
+	analysis_add_warning(facts, buf_text(&view->selection));
 }
 
 int view_finish(struct view *view, struct analysis *analysis, struct analysis_facts *facts, struct error *err)

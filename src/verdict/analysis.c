@@ -216,6 +216,16 @@ const struct analysis_result *analysis_result(const struct analysis *analysis)
 	return &analysis->result;
 }
 
+void analysis_add_warning(struct analysis_facts *facts, const char *text)
+{
+	size_t used = 0;
+
+	while (facts->warnings[used])
+		used++;
+	if (used + 1 < sizeof facts->warnings / sizeof facts->warnings[0])
+		facts->warnings[used] = text;
+}
+
 void analysis_set_check(struct analysis *analysis, const struct check *check)
 {
 	analysis->result.check = check;

@@ -107,6 +107,9 @@ struct analysis_facts {
 	bool refused_unseen; /* with a scope: seccomp may have refused calls that were not seen */
 };
 
+/* One more, if there is room; the text has to outlive the facts. */
+void analysis_add_warning(struct analysis_facts *facts, const char *text);
+
 /* A finding with its price. */
 struct verdict_remedy {
 	const struct finding_remedy *remedy;

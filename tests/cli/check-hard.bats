@@ -31,11 +31,13 @@ refused()
 	refused "given twice" --max read=3 --max read=4
 	refused "nothing to check"
 	refused "needs --per-item" --max 'read per item=3'
-	refused "say 'read per item' or 'read fixed'" --per-item n=1:2 --max read=3
+	refused "say 'read per item' or 'read fixed'" --per-item n=1:2 --prepare ': {n}' --max read=3
 	refused "needs two sizes" --per-item n=1 --max 'read per item=3'
 	refused "given twice" --per-item n=1:1 --max 'read per item=3'
 	refused "no number" --per-item n=1:x --max 'read per item=3'
 	refused "a name and sizes" --per-item 1:2 --max 'read per item=3'
+	refused "all runs would be the same" --per-item n=1:2 --max 'read per item=3'
+	refused "all runs would be the same" --per-item n=1:2 --prepare 'true {m}' --max 'read per item=3'
 	refused "--prepare goes with --per-item" --prepare true --max read=3
 	refused "--expect-status wants numbers" --expect-status 0,x --max read=3
 	refused "--expect-status wants numbers" --expect-status '' --max read=3

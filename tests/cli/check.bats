@@ -260,6 +260,37 @@ files()
 	[ ! -e ran ]
 }
 
+@test "nothing of an earlier check is left by one that was not understood, wherever the reports are named" {
+	for wrong in '--max @statx=1' '--frob x' --verbose=1 -Z '--redact what' '-n 3' '--format xml' '--max read'; do
+		echo passed | tee v st.xml s.md m.prom r.json >/dev/null
+		# shellcheck disable=SC2086
+		check $wrong --verdict-file v --format junit=st.xml --format json=r.json --format markdown=s.md \
+			--format prom=m.prom --max read=1 -- touch ran
+		expect "$status" 125
+		[ ! -e ran ]
+		expect "$(wc -l <err)" 1
+		expect "$(head -1 v)" cannot-judge
+		expect "$(sed 's/^syscull: //' err)" "$(sed -n 's/^reason //p' v)"
+		grep -q '<error ' st.xml
+		grep -q '"state": "cannot-judge"' r.json
+		grep -q 'cannot judge' s.md
+		grep -q 'syscull_check_state{.*state="cannot-judge"} 1' m.prom
+	done
+	echo passed | tee v v.touch st.xml >/dev/null
+	check --max @statx=1 --format junit=st.xml --verdict-file v.%n -- touch ran
+	expect "$(head -1 v.touch)" cannot-judge
+	check --max read=1 --min read=2 --format junit=st.xml -- touch ran
+	grep -q '<error ' st.xml
+	echo passed >st.xml
+	check --max read=1 --format junit=st.xml --verdict-file v
+	expect "$status$(head -1 v)" 125cannot-judge
+	grep -q '<error ' st.xml
+	# What stands behind a command is the command's.
+	echo passed >v
+	check --max @statx=1 touch --verdict-file v
+	expect "$(cat v)" passed
+}
+
 @test "interrupted: what was counted is told, and the signal is the command's" {
 	cat >int.py <<-'END'
 	import os, signal, subprocess, sys, time

@@ -103,10 +103,32 @@ same_report()
 	[[ $output == "true: exit 0"* ]]
 }
 
+@test "the first run of an account is kept: the folders are made" {
+	unset XDG_STATE_HOME
+	mkdir h
+	export HOME=$PWD/h
+	"$SYSCULL" run -q -- true
+	run_apart "$SYSCULL" report
+	[[ $output == "true: exit 0"* ]]
+	expect "$(stat -c %a h/.local h/.local/state | tr '\n' ' ')" "700 700 "
+	export XDG_STATE_HOME=$PWD/a/b/c
+	"$SYSCULL" record -- true
+	[ -f a/b/c/syscull/last.trace ]
+}
+
 @test "where nothing can be kept run goes on, record and report say what to do" {
 	export XDG_STATE_HOME=/dev/null
 	run_apart "$SYSCULL" run -q -- true
 	expect "$status$errors" 0
+	run_apart "$SYSCULL" run -v -o report -- true
+	expect "$status" 0
+	grep -q 'no run can be kept in $XDG_STATE_HOME (~/.local/state): Not a' report
+	run_apart "$SYSCULL" run -v --no-keep -o report -- true
+	run grep 'no run can be kept' report
+	expect "$status" 1
+	run_apart env -u XDG_STATE_HOME HOME="$PWD/nowhere" "$SYSCULL" run -v --format json=report -- true
+	grep -q 'no run can be kept.*the home folder is not there' report
+	[ ! -e nowhere ]
 	run_apart "$SYSCULL" record -- touch ran
 	expect "$status" 125
 	[[ $errors == *"give -o FILE"* ]]

@@ -127,7 +127,7 @@ def checks():
         expect("slope: seen", (1, 0.25), (report["budgets"][0]["seen"], report["budgets"][0]["limit"]))
         expect("slope: runs", [10, 20, 30], [one["item"] for one in report["budgets"][0]["runs"]])
     report = run("not run", "true", status=125,
-                 options=("--per-item", "n=1:2", "--prepare", "false", "--max", "read per item=1"))
+                 options=("--per-item", "n=1:2", "--prepare", "false {n}", "--max", "read per item=1"))
     if report:
         expect("not run: seen", None, report["budgets"][0]["seen"])
         expect("not run: command", None, report["verdict"]["command_status"])

@@ -70,6 +70,42 @@ static void test_finds(void **state)
 	buf_done(&found);
 }
 
+static void test_scan_passes_over(void **state)
+{
+	static const struct {
+		const char *line, *found;
+		int first;
+	} cases[] = {
+		{ "run -o bad -q -- ls", "113=- ", 5 },
+		{ "run --zebra -q ls -q", "113=- ", 3 },
+		{ "run --zebra=bad -q -- ls", "113=- ", 4 },
+		{ "run --zebra value -q -- ls", "113=- ", 5 },
+		/* Without "--" it may as well be the command. */
+		{ "run --zebra ls -q", "", 2 },
+		{ "run -z ls -q -- x", "", 2 },
+		{ "run --help=x --outputt -oF -- -q", "111=F ", 5 },
+		{ "run -q --engine", "113=- ", 3 },
+		{ "run -q bad -q -- ls", "113=- ", 2 },
+		{ "run", "", 1 },
+	};
+	struct buf found = BUF_INIT;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char copy[200], *argv[20], *save = NULL;
+		int argc = 0;
+
+		(void)snprintf(copy, sizeof copy, "%s", cases[i].line);
+		for (char *word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save))
+			argv[argc++] = word;
+		argv[argc] = NULL;
+		buf_clear(&found);
+		assert_int_equal(opt_scan(argc, argv, table, set, &found), cases[i].first);
+		assert_string_equal(buf_text(&found), cases[i].found);
+	}
+	buf_done(&found);
+}
+
 static void test_complains(void **state)
 {
 	static const struct {
@@ -136,9 +172,8 @@ static void test_help(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_finds),
-		cmocka_unit_test(test_complains),
-		cmocka_unit_test(test_long_word_is_cut),
+		cmocka_unit_test(test_finds),	  cmocka_unit_test(test_scan_passes_over),
+		cmocka_unit_test(test_complains), cmocka_unit_test(test_long_word_is_cut),
 		cmocka_unit_test(test_help),
 	};
 

@@ -123,6 +123,68 @@ static void the_folder_above_is_made_too(void **state)
 	user_dir_close(&dir);
 }
 
+static void all_that_is_missing_is_made(void **state)
+{
+	struct user_dir dir;
+
+	(void)state;
+	assert_int_equal(setenv("XDG_CACHE_HOME", strcat(strcpy((char[PATH_MAX]){ 0 }, top), "/cache/a//b/c/"), 1), 0);
+	assert_int_equal(opened(&dir, false), -ENOENT);
+	run("test ! -e %s/cache/a", top);
+	assert_int_equal(opened(&dir, true), 0);
+	user_dir_close(&dir);
+	assert_mode("cache/a", 0700, geteuid());
+	assert_mode("cache/a/b", 0700, geteuid());
+	assert_mode("cache/a/b/c/syscull", 0700, geteuid());
+	/* Through links that are there, as everybody who links ~/.local wants it; none is made of one that leads
+	 * nowhere. */
+	run("rm -r %s/cache/a && mkdir %s/cache/there && ln -s there %s/cache/a", top, top, top);
+	assert_int_equal(opened(&dir, true), 0);
+	user_dir_close(&dir);
+	assert_mode("cache/there/b/c/syscull", 0700, geteuid());
+	run("rm -r %s/cache/there", top);
+	assert_true(opened(&dir, true) < 0);
+	run("test ! -e %s/cache/there", top);
+}
+
+static void below_a_home_all_is_made_but_never_the_home(void **state)
+{
+	char home[PATH_MAX];
+	struct user_dir dir;
+
+	(void)state;
+	(void)snprintf(home, sizeof home, "%s/home", top);
+	assert_int_equal(unsetenv("XDG_STATE_HOME"), 0);
+	assert_int_equal(setenv("HOME", home, 1), 0);
+	assert_int_equal(user_dir_open(&dir, "XDG_STATE_HOME", ".local/state", true), -ENOENT);
+	run("test ! -e %s && mkdir -m 711 %s", home, home);
+	assert_int_equal(user_dir_open(&dir, "XDG_STATE_HOME", ".local/state", true), 0);
+	user_dir_close(&dir);
+	assert_mode("home/.local", 0700, geteuid());
+	assert_mode("home/.local/state", 0700, geteuid());
+	assert_mode("home/.local/state/syscull", 0700, geteuid());
+	run("rm -r %s", home);
+}
+
+static void root_makes_nothing_in_the_home_of_somebody_else(void **state)
+{
+	char home[PATH_MAX];
+	struct user_dir dir;
+
+	(void)state;
+	if (geteuid() != 0)
+		skip_part("only root can try");
+	(void)snprintf(home, sizeof home, "%s/home", top);
+	assert_int_equal(unsetenv("XDG_STATE_HOME"), 0);
+	assert_int_equal(setenv("HOME", home, 1), 0);
+	run("mkdir %s && chown %d:%d %s", home, OTHER, OTHER, home);
+	assert_int_equal(user_dir_open(&dir, "XDG_STATE_HOME", ".local/state", true), -EPERM);
+	run("test -z \"$(ls -A %s)\"", home);
+	run("mkdir %s/.local && chown %d:%d %s/.local", home, OTHER, OTHER, home);
+	assert_int_equal(user_dir_open(&dir, "XDG_STATE_HOME", ".local/state", true), -EPERM);
+	run("test -z \"$(ls -A %s/.local)\" && rm -r %s", home, home);
+}
+
 static void without_the_variable_home_counts(void **state)
 {
 	struct user_dir dir;
@@ -291,6 +353,9 @@ int main(void)
 		TEST(what_is_written_is_read),
 		TEST(a_stream_has_its_name_when_it_is_whole),
 		TEST(the_folder_above_is_made_too),
+		TEST(all_that_is_missing_is_made),
+		TEST(below_a_home_all_is_made_but_never_the_home),
+		TEST(root_makes_nothing_in_the_home_of_somebody_else),
 		TEST(without_the_variable_home_counts),
 		TEST(links_are_refused),
 		TEST(what_others_may_write_is_refused),
