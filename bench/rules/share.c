@@ -16,11 +16,12 @@
 
 #define RULES_MAX 64
 #define ROUNDS_MAX 101
+#define OFTEN 8 /* sides, after which those that all are compared with have a turn */
 
 /* One choice of rules, and what it took. */
 struct side {
 	const char *rules[RULES_MAX + 1];
-	double ns[ROUNDS_MAX];
+	double ns; /* the least: others take of the caches, never give any */
 };
 
 static void fail(const char *what, const struct error *err)
@@ -77,14 +78,11 @@ static double run(const char *path, const char *const *rules, struct kinds *ret)
 	return begin;
 }
 
-/* Others take CPU time's caches, never give any: the least of the rounds. */
-static double least_ns(const struct side *side, unsigned rounds)
+static void measure(const char *path, struct side *side, struct kinds *kinds)
 {
-	double ns = side->ns[0];
+	double ns = run(path, side->rules, kinds);
 
-	for (unsigned i = 1; i < rounds; i++)
-		ns = side->ns[i] < ns ? side->ns[i] : ns;
-	return ns;
+	side->ns = side->ns == 0 || ns < side->ns ? ns : side->ns;
 }
 
 /* Of these calls the rule is told. */
@@ -119,18 +117,20 @@ int main(int argc, char **argv)
 	(void)run(argv[1], sides[1].rules, &kinds);
 	for (unsigned round = 0; round < rounds; round++)
 		for (unsigned i = 0; i < 2 + 2 * count; i++) {
-			unsigned side = (round + i) % (2 + 2 * count);
-
-			sides[side].ns[round] = run(argv[1], sides[side].rules, &kinds);
+			measure(argv[1], &sides[(round + i) % (2 + 2 * count)], &kinds);
+			if (i % OFTEN == 0) {
+				measure(argv[1], &sides[0], &kinds);
+				measure(argv[1], &sides[1], &kinds);
+			}
 		}
-	none = least_ns(&sides[0], rounds) / (double)kinds.all;
-	all = least_ns(&sides[1], rounds) / (double)kinds.all;
+	none = sides[0].ns / (double)kinds.all;
+	all = sides[1].ns / (double)kinds.all;
 	(void)printf("%llu calls, %u rounds; ns a call: %.1f without rules, %.1f with all %u\n",
 		     (unsigned long long)kinds.all, rounds, none, all, count);
 	(void)printf("rule told alone without share\n");
 	for (unsigned i = 0; i < count; i++) {
-		double alone = least_ns(&sides[2 + i], rounds) / (double)kinds.all - none;
-		double without = all - least_ns(&sides[2 + count + i], rounds) / (double)kinds.all;
+		double alone = sides[2 + i].ns / (double)kinds.all - none;
+		double without = all - sides[2 + count + i].ns / (double)kinds.all;
 
 		(void)printf("%s %.1f%% %.1f %.1f %.1f%%\n", rule_list[i]->id,
 			     100 * (double)told(rule_list[i], &kinds) / (double)kinds.all, alone, without,
