@@ -60,6 +60,11 @@ sleep 60
 """
 
 
+def accelerated():
+    """A /dev/kvm without the processor's help is no use."""
+    return os.access("/dev/kvm", os.R_OK | os.W_OK) and bool(HELP.search(contents("/proc/cpuinfo")))
+
+
 def newc(entries):
     """The bytes of a cpio archive of [(name, mode, bytes)]."""
     out = bytearray()
@@ -109,16 +114,14 @@ def run(kernel, busybox, folder, argv, log, seconds):
     archive = log + ".initramfs"
     with open(archive, "wb") as file:
         file.write(initramfs(kernel, busybox, script))
-    # A /dev/kvm without the processor's help is no use.
-    accelerated = os.access("/dev/kvm", os.R_OK | os.W_OK) and bool(HELP.search(contents("/proc/cpuinfo")))
     command = [qemu, "-kernel", images[0], "-initrd", archive, "-append", "console=ttyS0 panic=-1 quiet",
                "-smp", "2", "-m", "1536", "-display", "none", "-no-reboot", "-nic", "none",
                "-chardev", f"file,id=console,path={log}", "-serial", "chardev:console", "-monitor", "none",
-               *(["-accel", "kvm", "-cpu", "host"] if accelerated else ["-accel", "tcg", "-cpu", "max"]),
+               *(["-accel", "kvm", "-cpu", "host"] if accelerated() else ["-accel", "tcg", "-cpu", "max"]),
                "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap"]
     try:
         subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, check=False,
-                       timeout=seconds if accelerated else 10 * seconds)
+                       timeout=seconds if accelerated() else 10 * seconds)
     except subprocess.TimeoutExpired:
         pass
     finally:

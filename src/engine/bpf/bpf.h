@@ -119,6 +119,8 @@ void grow_done(struct loaded *loaded);
 /* What a test wants to fail; 0 nothing. */
 uint32_t load_fault(const char *name);
 bool load_kernel_is(int major, int minor);
+/* Are our numbers of tasks the kernel's own? */
+bool load_first_level(void);
 /* The loader says nothing by itself. */
 void load_quietly(void);
 /* Programs that were taken out run no more. */

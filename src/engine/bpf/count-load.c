@@ -83,6 +83,7 @@ static void settle(struct counting *c)
 		.others = c->spec.overhead > 0,
 		.task_limit = c->spec.task_limit,
 		.direct = load_kernel_is(5, 15),
+		.first_level = load_first_level(),
 		.rows = c->row_room,
 		.groups = c->group_room,
 		.exes = c->exe_room,
@@ -317,9 +318,10 @@ int count_arm(struct counting *c, pid_t tid, pid_t pid, uint32_t flags)
 	struct count_task value = { .flags = flags };
 	struct kern_awaited awaited = { .pid = (uint32_t)pid };
 	int fd = (int)syscall(SYS_pidfd_open, tid, tid == pid ? 0 : O_EXCL);
-	uint32_t key = (uint32_t)tid;
+	uint32_t key = (uint32_t)tid, number = (uint32_t)pid;
 	int r;
 
+	(void)__atomic_fetch_or(&c->live->pids[KERN_PID_WORD(number)], KERN_PID_BIT(number), __ATOMIC_SEQ_CST);
 	if (fd >= 0) {
 		r = bpf_map_update_elem(bpf_map__fd(c->skel->maps.tasks), &fd, &value, BPF_NOEXIST);
 		(void)close(fd);

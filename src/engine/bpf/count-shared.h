@@ -17,6 +17,7 @@ struct count_settings {
 	uint32_t others; /* calls of tasks that are not counted are */
 	uint32_t task_limit; /* 0 none */
 	uint32_t rows, groups, exes; /* room */
+	uint32_t first_level; /* we are in the first pid namespace */
 	uint32_t fail_storage; /* tests: every so many storages cannot be had; 0 none */
 	uint32_t direct; /* the kernel hands out an ending task's registers: since 5.15 */
 };
@@ -36,6 +37,7 @@ struct count_live {
 	uint32_t rows_used, groups_used, exes_used; /* given out; may be more than there are */
 	uint32_t probe_count;
 	uint64_t probes[COUNT_PROBES]; /* times of the calls of the calibration */
+	uint32_t pids[KERN_PID_BITS / 32]; /* of a tree: see KERN_PID_BITS */
 };
 
 /* One CPU's books: what has no row, and what is no call. */

@@ -200,10 +200,24 @@ __noinline int begin(void)
 	return 1;
 }
 
+/* Every task of the machine pays for this: no number of ours, no more of it. */
+static __always_inline int is_foreign(void)
+{
+	uint32_t pid;
+
+	if (settings.wide || !settings.first_level)
+		return 0;
+	pid = bpf_get_current_pid_tgid() >> 32;
+	return !(live.pids[KERN_PID_WORD(pid)] & KERN_PID_BIT(pid));
+}
+
 static __always_inline struct count_task *find(struct task_struct *current)
 {
-	struct count_task *task = bpf_task_storage_get(&tasks, current, NULL, 0);
+	struct count_task *task;
 
+	if (is_foreign())
+		return NULL;
+	task = bpf_task_storage_get(&tasks, current, NULL, 0);
 	if (!task && (settings.wide || live.awaited > 0) && begin())
 		task = bpf_task_storage_get(&tasks, current, NULL, 0);
 	return live.closing ? NULL : task;
@@ -640,7 +654,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	struct count_books *book = my_books();
 	struct kern_awaited value = { 0 };
 	uint64_t child = ctx->args[1];
-	uint32_t tid;
+	uint32_t tid, pid;
 
 	if (!parent || !book || (parent->flags & COUNT_TASK_STARTING))
 		return 0;
@@ -656,6 +670,8 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	}
 	tid = tid_of(child);
+	pid = kernel_u32(child, at.task_tgid);
+	__sync_fetch_and_or(&live.pids[KERN_PID_WORD(pid)], KERN_PID_BIT(pid));
 	__sync_fetch_and_add(&live.awaited, 1);
 	if (bpf_map_update_elem(&awaited, &tid, &value, BPF_ANY) != 0) {
 		__sync_fetch_and_add(&live.awaited, -1);

@@ -589,12 +589,28 @@ int on_adopt(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+/* Every task of the machine pays for this, at each of its calls: no number of
+ * ours, no more of it. */
+static __always_inline int is_foreign(void)
+{
+	uint32_t pid;
+
+	/* Elsewhere the one side does not know the other's numbers. */
+	if (!settings.first_level)
+		return 0;
+	pid = bpf_get_current_pid_tgid() >> 32;
+	return !(live.pids[KERN_PID_WORD(pid)] & KERN_PID_BIT(pid));
+}
+
 /* The running task when it is followed; else NULL, or on from the begin. */
 static __always_inline struct kern_task *find(struct bpf_raw_tracepoint_args *ctx, uint32_t self)
 {
-	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
 	struct kern_scratch *scratch;
+	struct kern_task *task;
 
+	if (is_foreign())
+		return NULL;
+	task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
 	if (!task && live.awaited > 0) {
 		scratch = my_scratch();
 		if (scratch) {
@@ -1085,13 +1101,15 @@ SEC("raw_tp/sys_exit")
 int on_exit(struct bpf_raw_tracepoint_args *ctx)
 {
 	struct kern_task *task = find(ctx, CHAIN_EXIT);
-	uint64_t now = bpf_ktime_get_ns(), spent;
 	int64_t ret = (int64_t)ctx->args[1];
 	struct kern_books *book;
 	uint32_t number, flags;
+	uint64_t now, spent;
 
+	/* Every task of the machine comes here: first of all whether it is ours. */
 	if (!task)
 		return 0;
+	now = bpf_ktime_get_ns();
 	flags = task->flags;
 	if (!(flags & KERN_TASK_IN_CALL)) {
 		/* A child's return from the call that made it is its parent's. */
@@ -1165,7 +1183,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	struct kern_awaited value = { 0 };
 	struct event_fork fork = { 0 };
 	struct kern_books *book;
-	uint32_t tid;
+	uint32_t tid, pid;
 
 	if (!parent)
 		return 0;
@@ -1193,6 +1211,8 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 			value.pid == tid ? fork.child_ns_tid : inner_of(kernel_u64(child, at.task_group_leader));
 	fork.followed = !settings.task_limit || live.tasks < settings.task_limit;
 	if (fork.followed) {
+		pid = kernel_u32(child, at.task_tgid);
+		__sync_fetch_and_or(&live.pids[KERN_PID_WORD(pid)], KERN_PID_BIT(pid));
 		__sync_fetch_and_add(&live.awaited, 1);
 		if (bpf_map_update_elem(&awaited, &tid, &value, BPF_ANY) != 0) {
 			__sync_fetch_and_add(&live.awaited, -1);

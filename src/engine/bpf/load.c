@@ -48,7 +48,7 @@ uint32_t load_fault(const char *name)
 
 /* Numbers of tasks are those of our pid namespace.  How deep that is, the
  * kernel is asked for: a /proc of our own does not show it. */
-static bool is_first_level(void)
+bool load_first_level(void)
 {
 	struct stat st;
 
@@ -104,7 +104,7 @@ static void settle(struct loaded *ret, const struct load_spec *spec, uint32_t ri
 		.fail_storage = load_fault("storage"),
 		.small_ring = ring_bytes < LARGE_RING,
 		.direct = load_kernel_is(5, 15),
-		.first_level = is_first_level(),
+		.first_level = load_first_level(),
 	};
 	if (settings->first_level)
 		(void)bpf_program__set_autoload(ret->skel->progs.on_ask, false);
@@ -268,9 +268,11 @@ bool load_task(const struct loaded *loaded, pid_t tid, pid_t pid, struct kern_ta
 int load_arm(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags, uint64_t ran_ns)
 {
 	struct kern_task value = { .flags = flags, .ran_ns = ran_ns };
+	uint32_t number = (uint32_t)pid;
 	int fd = task_fd(tid, pid);
 	int r;
 
+	(void)__atomic_fetch_or(&loaded->live->pids[KERN_PID_WORD(number)], KERN_PID_BIT(number), __ATOMIC_SEQ_CST);
 	if (fd < 0) {
 		r = errno == ESRCH ? -ESRCH : arm_awaited(loaded, tid, pid, flags);
 	} else {

@@ -123,6 +123,12 @@ struct kern_settings {
 	uint32_t first_level; /* we are in the first pid namespace; else `pid_level` tells */
 };
 
+/* Processes that are followed, or were: a bit each, shared by all numbers that
+ * are the same modulo this. */
+#define KERN_PID_BITS 65536
+#define KERN_PID_WORD(pid) ((pid) / 32 % (KERN_PID_BITS / 32))
+#define KERN_PID_BIT(pid) (1u << (pid) % 32)
+
 /* Changed while it runs, by both sides. */
 struct kern_live {
 	uint32_t closing; /* 1: nothing is seen any more */
@@ -133,6 +139,7 @@ struct kern_live {
 	int64_t tasks; /* followed now */
 	uint64_t storages; /* made so far */
 	uint64_t floor_ns; /* our own part of a call's time, taken out of it */
+	uint32_t pids[KERN_PID_BITS / 32];
 };
 
 /* One CPU's books, alone on its cache lines. */

@@ -85,7 +85,7 @@ static int thread_exec(int argc, char **argv)
 
 static void *leave_last(void *unused)
 {
-	(void)usleep(20000);
+	(void)usleep(200000);
 	(void)puts("the leader is gone");
 	(void)fflush(stdout);
 	exit(5);
