@@ -129,6 +129,10 @@ void watch_books(const struct engine_stats *stats, const struct engine_exit *end
 	facts->not_followed = stats->not_followed;
 	facts->let_go = stats->let_go;
 	facts->state_errors = stats->state_errors;
+	facts->stacks = stats->stacks;
+	facts->stacks_left_out = stats->stacks_left_out;
+	facts->stacks_unread = stats->stacks_unread;
+	facts->callers_unknown = stats->callers_unknown;
 	facts->pinned = stats->pinned;
 	facts->aborted = stats->aborted;
 	if (stats->aborted) {

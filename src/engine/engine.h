@@ -24,6 +24,10 @@ enum engine_pin { ENGINE_PIN_AUTO, ENGINE_PIN_ALWAYS, ENGINE_PIN_NEVER };
  * copied at the 1st, 2nd, 4th, 8th, ... call of the same task at the same place.
  */
 enum engine_stacks { ENGINE_STACKS_OFF, ENGINE_STACKS_SITES, ENGINE_STACKS_DEEP };
+#define ENGINE_SITES_BYTES 4096 /* of one stack; DEEP: ITEM_STACK_BYTES_MAX */
+/* Of all stacks together: they go into memory or a file. */
+#define ENGINE_SITES_BYTES_MAX (UINT64_C(64) << 20)
+#define ENGINE_DEEP_BYTES_MAX (UINT64_C(256) << 20)
 
 /*
  * The calls to watch when not all are; everything else then runs at full
@@ -97,7 +101,10 @@ struct engine_stats {
 	uint64_t state_errors; /* state that could not be read or stored */
 	uint64_t unread_items; /* evidence whose memory could not be read */
 	uint64_t stacks; /* copied */
-	uint64_t stacks_left_out; /* of those that were due: too much had been copied */
+	uint64_t stacks_left_out; /* of those that were due: too much had been copied, or no room was left */
+	uint64_t stacks_unread; /* of those that were due: the memory could not be read */
+	uint64_t callers_unknown; /* programs whose code was not kept in mind, there were too many at a time: their
+				     callers are told as sampled */
 	bool scoped; /* only the calls in `scope`, as completed, were watched; the books are of these */
 	struct engine_scope scope;
 	uint64_t wall_ns; /* from release of the command (or attach) to its end */

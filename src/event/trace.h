@@ -50,7 +50,11 @@ struct trace_start {
 	X(exit_status, 18) \
 	X(exit_signal, 19) \
 	X(exit_core, 20) \
-	X(left_out, 21)
+	X(left_out, 21) \
+	X(stacks, 22) \
+	X(stacks_left_out, 23) \
+	X(stacks_unread, 24) \
+	X(callers_unknown, 25)
 
 struct trace_end {
 #define TRACE_END_FIELD(name, number) uint64_t name;

@@ -278,6 +278,14 @@ void json_warnings(struct json *json, const struct analysis_result *result)
 		json_printf(json, "%llu tasks still ran and were let go", (unsigned long long)facts->let_go);
 	if (facts->state_errors > 0)
 		json_printf(json, "%llu pieces of state could not be read", (unsigned long long)facts->state_errors);
+	if (facts->stacks_left_out > 0)
+		json_printf(json, "%llu copies of stacks were left out, %llu were made: there was no room for more",
+			    (unsigned long long)facts->stacks_left_out, (unsigned long long)facts->stacks);
+	if (facts->stacks_unread > 0)
+		json_printf(json, "%llu stacks could not be read", (unsigned long long)facts->stacks_unread);
+	if (facts->callers_unknown > 0)
+		json_printf(json, "of %llu programs callers are known as sampled: too many ran at a time",
+			    (unsigned long long)facts->callers_unknown);
 	if (result->model_losses > 0)
 		json_printf(json, "%llu things could not be kept%s%s", (unsigned long long)result->model_losses,
 			    result->model_limit ? ": limit of " : "", result->model_limit ? result->model_limit : "");

@@ -206,6 +206,17 @@ static void notes(struct text *text)
 	if (facts->state_errors > 0)
 		text_labelled(text, "Note", TERM_PLAIN, "%s could not be read",
 			      text_plural(facts->state_errors, "piece of state", "pieces of state", a, sizeof a));
+	if (facts->stacks_left_out > 0)
+		text_labelled(text, "Note", TERM_PLAIN, "%s left out, %s were made: there was no room for more",
+			      text_plural(facts->stacks_left_out, "copy of a stack was", "copies of stacks were", a,
+					  sizeof a),
+			      text_count(facts->stacks, b));
+	if (facts->stacks_unread > 0)
+		text_labelled(text, "Note", TERM_PLAIN, "%s could not be read",
+			      text_plural(facts->stacks_unread, "stack", "stacks", a, sizeof a));
+	if (facts->callers_unknown > 0)
+		text_labelled(text, "Note", TERM_PLAIN, "of %s callers are known as sampled: too many ran at a time",
+			      text_plural(facts->callers_unknown, "program", "programs", a, sizeof a));
 	if (result->model_losses > 0)
 		text_labelled(text, "Note", TERM_PLAIN, "%s could not be kept%s%s",
 			      text_plural(result->model_losses, "thing", "things", a, sizeof a),

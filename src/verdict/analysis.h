@@ -86,6 +86,7 @@ struct analysis_facts {
 	uint64_t lost_from_ns, lost_to_ns; /* since the begin: the first and the last of them */
 	uint64_t lost_state; /* forks, execs and ends that were not told of */
 	uint64_t state_errors;
+	uint64_t stacks, stacks_left_out, stacks_unread, callers_unknown;
 	/* The calls that were watched, NULL-ended; NULL: all.  With a scope the
 	 * books are of these alone (and of calls without a name, and of foreign
 	 * architectures), a call outside is not watched and never 0, rules have

@@ -31,6 +31,10 @@ void books_stats(const struct engine_bpf *e, struct engine_stats *ret)
 		ret->followed += book->followed;
 		ret->not_followed += book->not_followed;
 		ret->lost_state += book->lost_state;
+		ret->stacks += book->stacks;
+		ret->stacks_left_out += book->stacks_left_out;
+		ret->stacks_unread += book->stacks_unread;
+		ret->callers_unknown += book->codes_full;
 		if (book->lost_first_ns && (ret->lost_from_ns == 0 || book->lost_first_ns < ret->lost_from_ns))
 			ret->lost_from_ns = book->lost_first_ns;
 		if (book->lost_last_ns > ret->lost_to_ns)

@@ -89,9 +89,17 @@ struct follow *follow_add(struct engine_bpf *e, uint32_t tid, uint32_t pid, uint
 		e->stats.state_errors++;
 		return NULL;
 	}
-	free(task->filename);
+	follow_done(task);
 	*task = (struct follow){ .tid = tid, .pid = pid, .parent = parent };
 	return task;
+}
+
+void follow_done(struct follow *task)
+{
+	free(task->filename);
+	free(task->stack);
+	task->filename = NULL;
+	task->stack = NULL;
 }
 
 void follow_remove(struct engine_bpf *e, uint32_t tid)
@@ -100,7 +108,7 @@ void follow_remove(struct engine_bpf *e, uint32_t tid)
 
 	if (!task)
 		return;
-	free(task->filename);
+	follow_done(task);
 	(void)map_remove(&e->tasks, tid);
 }
 
@@ -178,8 +186,7 @@ static void let_go_rest(struct engine_bpf *e)
 		}
 		e->stats.let_go++;
 		(void)bpf_emit(e);
-		free(task->filename);
-		task->filename = NULL;
+		follow_done(task);
 	}
 	map_clear(&e->tasks);
 }
@@ -312,7 +319,8 @@ static int bpf_start(const struct engine_spec *spec, struct engine **ret_engine,
 	struct load_spec load = { .items = spec->items,
 				  .ring_bytes = spec->ring_bytes ? spec->ring_bytes : RING_BYTES,
 				  .whole_ring = spec->drops_rights || !spec->argv,
-				  .task_limit = spec->task_limit };
+				  .task_limit = spec->task_limit,
+				  .stacks = spec->stacks };
 	int r;
 
 	if (!e)
@@ -385,7 +393,7 @@ static void bpf_stop(struct engine *engine)
 	load_detach(&e->loaded, false);
 	load_close(&e->loaded);
 	while ((task = map_next(&e->tasks, &iter, NULL)))
-		free(task->filename);
+		follow_done(task);
 	map_done(&e->tasks);
 	exec_files_done(&e->images);
 	if (e->root_fd >= 0)

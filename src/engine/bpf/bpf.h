@@ -70,6 +70,8 @@ struct loaded {
 	struct kern_live *live;
 	struct kern_books *books; /* one for each CPU */
 	size_t books_bytes; /* of the mapping */
+	struct kern_code *codes; /* where processes have code; NULL: nobody asks who calls */
+	size_t codes_bytes;
 	uint32_t cpus;
 	struct ring ring;
 	struct growth growth;
@@ -81,6 +83,7 @@ struct load_spec {
 	uint64_t ring_bytes;
 	bool whole_ring; /* from the begin */
 	uint32_t task_limit;
+	enum engine_stacks stacks;
 };
 
 /* What for tests can be made to fail: SYSCULL_TEST_BPF="storage=5,lost=2". */
@@ -89,10 +92,14 @@ struct load_faults {
 	uint32_t lost; /* keys in the table of lost calls */
 	uint32_t awaited; /* children that are waited for at a time */
 	uint32_t first; /* bytes of the ring that a run begins with */
+	uint32_t stacks; /* bytes of stacks that are copied */
 };
 
 int load_open(struct loaded *ret, const struct load_spec *spec, struct error *err);
 int load_attach(struct loaded *loaded, struct error *err);
+/* code.c: makes it hold a slot before it is armed, of which the programs in the kernel know
+ * nothing by themselves; 0 none.  A child of ours that has yet to become something, what runs already. */
+uint32_t code_of_child(const struct loaded *loaded);
 /* No program runs any more when it returns. */
 void load_detach(struct loaded *loaded, bool wait);
 void load_close(struct loaded *loaded);
@@ -155,6 +162,7 @@ struct follow {
 	uint64_t mounts_ino; /* its mount namespace as told of last; 0 not known */
 	char *filename; /* of the execve that has just succeeded */
 	uint64_t ran_before_ns; /* on a CPU, before we came */
+	struct event_item *stack; /* of the call that it is in */
 };
 
 struct engine_bpf {
@@ -195,6 +203,8 @@ struct event_head *bpf_emit(struct engine_bpf *e);
 struct teller bpf_teller(struct engine_bpf *e);
 struct follow *follow_find(struct engine_bpf *e, uint32_t tid);
 struct follow *follow_add(struct engine_bpf *e, uint32_t tid, uint32_t pid, uint32_t parent);
+/* Frees what it holds, not itself. */
+void follow_done(struct follow *task);
 void follow_remove(struct engine_bpf *e, uint32_t tid);
 
 /* cook.c: the record where it lies when nothing has to be done; else NULL, and

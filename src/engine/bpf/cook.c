@@ -147,6 +147,34 @@ static void add_filename(struct engine_bpf *e, const struct event_call *call)
 	task->filename = NULL;
 }
 
+/* What lies in the ring is gone when the call ends. */
+static void keep_stack(struct engine_bpf *e, const struct kern_stack *raw)
+{
+	struct follow *task = follow_find(e, raw->head.tid);
+	size_t bytes = sizeof raw->item + raw->item.bytes;
+	struct event_item *copy = task ? malloc(bytes) : NULL;
+
+	if (!copy)
+		return;
+	memcpy(copy, &raw->item, bytes);
+	free(task->stack);
+	task->stack = copy;
+}
+
+static void add_stack(struct engine_bpf *e, const struct event_call *call)
+{
+	struct follow *task = follow_find(e, call->head.tid);
+
+	if (!task || !task->stack ||
+	    event_item_add(&e->record, SYS_ITEM_STACK, 0, 0, task->stack + 1, task->stack->bytes) < 0) {
+		e->stats.stacks_left_out++;
+	}
+	if (!task)
+		return;
+	free(task->stack);
+	task->stack = NULL;
+}
+
 static bool is_mark(const struct event_head *head)
 {
 	const struct event_item *path = event_item(head, SYS_ITEM_PATH);
@@ -226,7 +254,7 @@ static const struct event_head *cook_call(struct engine_bpf *e, const struct eve
 		marks = e->marks[call->nr];
 	if (marks & NR_CAN_MARK && !is_mark(&call->head))
 		marks &= (uint8_t)~NR_CAN_MARK;
-	if (marks == 0 && !(call->head.flags & (KERN_F_RAW | KERN_F_PROBED))) {
+	if (marks == 0 && !(call->head.flags & (KERN_F_RAW | KERN_F_PROBED | KERN_F_STACK))) {
 		return &call->head;
 	}
 	if (call->head.flags & KERN_F_PROBED)
@@ -237,13 +265,15 @@ static const struct event_head *cook_call(struct engine_bpf *e, const struct eve
 		return NULL;
 	}
 	*copy = *call;
-	copy->head.flags &= (uint16_t)~KERN_F_RAW;
+	copy->head.flags &= (uint16_t) ~(KERN_F_RAW | KERN_F_STACK);
 	if (marks & NR_CAN_MARK)
 		copy->head.flags |= EVENT_F_MARK;
 	copy->items = 0;
 	cook_items(e, call);
 	if (marks & NR_EXECS)
 		add_filename(e, call);
+	if (call->head.flags & KERN_F_STACK)
+		add_stack(e, call);
 	head = bpf_emit(e);
 	if (head && (marks & NR_NOTED))
 		note(e, call);
@@ -320,6 +350,9 @@ const struct event_head *cook(struct engine_bpf *e, const struct event_head *raw
 		break;
 	case KERN_RECORD_EXEC:
 		exec_tell(e, (const struct kern_exec *)(const void *)raw);
+		break;
+	case KERN_RECORD_STACK:
+		keep_stack(e, (const struct kern_stack *)(const void *)raw);
 		break;
 	case KERN_RECORD_EXIT:
 		cook_exit(e, (const struct kern_exit *)(const void *)raw);

@@ -87,15 +87,21 @@ static uint32_t count_strings(const struct buf *strings)
 
 static void rename_task(struct engine_bpf *e, const struct kern_exec *exec)
 {
-	const struct follow *former = follow_find(e, exec->former_tid);
+	struct follow *former = follow_find(e, exec->former_tid);
 	struct follow kept = former ? *former : (struct follow){ 0 };
 	struct follow *task;
 
 	if (former && exec->former_tid != exec->head.tid) {
+		/* Of the call that it is in. */
+		former->stack = NULL;
 		follow_remove(e, exec->former_tid);
 		task = follow_add(e, exec->head.tid, exec->head.pid, kept.parent);
-		if (task)
+		if (task) {
 			task->mounts_ino = kept.mounts_ino;
+			task->stack = kept.stack;
+		} else {
+			free(kept.stack);
+		}
 	}
 }
 

@@ -74,6 +74,8 @@ struct {
  * each of them; what begins with a task that is not known yet is begun again. */
 enum {
 	CHAIN_ITEMS,
+	CHAIN_STACK,
+	CHAIN_CODE,
 	CHAIN_ENVIRONMENT,
 	CHAIN_IMAGE,
 	CHAIN_NAMES,
@@ -91,6 +93,8 @@ enum {
 	CHAIN_COUNT
 };
 int on_items(struct bpf_raw_tracepoint_args *ctx);
+int on_stack(struct bpf_raw_tracepoint_args *ctx);
+int on_code(struct bpf_raw_tracepoint_args *ctx);
 int on_environment(struct bpf_raw_tracepoint_args *ctx);
 int on_image(struct bpf_raw_tracepoint_args *ctx);
 int on_names(struct bpf_raw_tracepoint_args *ctx);
@@ -114,6 +118,8 @@ struct {
 } chain SEC(".maps") = {
 	.values = {
 		[CHAIN_ITEMS] = (void *)&on_items,
+		[CHAIN_STACK] = (void *)&on_stack,
+		[CHAIN_CODE] = (void *)&on_code,
 		[CHAIN_ENVIRONMENT] = (void *)&on_environment,
 		[CHAIN_IMAGE] = (void *)&on_image,
 		[CHAIN_NAMES] = (void *)&on_names,
@@ -135,7 +141,7 @@ struct {
  * as the interface of signals and tracers is. */
 #if defined SYSCULL_BPF_X86_64
 struct registers {
-	uint64_t r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags;
+	uint64_t r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp;
 };
 #define ARCH_NATIVE 0 /* SYS_ARCH_X86_64 */
 #define ARCH_COMPAT 1
@@ -144,6 +150,13 @@ struct registers {
 #define TS_COMPAT 2
 #define NR_OF(regs) ((int32_t)(regs)->orig_ax)
 #define IP_OF(regs) ((regs)->ip)
+#define SP_OF(regs) ((regs)->sp)
+#define REGISTERS_IP __builtin_offsetof(struct registers, ip)
+#define LINK_OF(regs) 0
+#define FRAME_OF(regs) ((regs)->bp)
+#define BASE_OF(regs) ((regs)->bx)
+#define CALLER_ON_STACK 1
+#define REGISTERS 17
 #elif defined SYSCULL_BPF_AARCH64
 struct registers {
 	uint64_t regs[31], sp, pc, pstate, orig_x0;
@@ -155,6 +168,13 @@ struct registers {
 #define TIF_32BIT 22
 #define NR_OF(regs) ((regs)->syscallno)
 #define IP_OF(regs) ((regs)->pc)
+#define SP_OF(regs) ((regs)->sp)
+#define REGISTERS_IP __builtin_offsetof(struct registers, pc)
+#define LINK_OF(regs) ((regs)->regs[30])
+#define FRAME_OF(regs) ((regs)->regs[29])
+#define BASE_OF(regs) ((regs)->regs[19])
+#define CALLER_ON_STACK 0
+#define REGISTERS 33
 #else
 #error "for which machine?"
 #endif
@@ -585,6 +605,8 @@ int on_adopt(struct bpf_raw_tracepoint_args *ctx)
 	task->call.head.tid = tid;
 	task->call.head.pid = value.pid;
 	task->flags = value.flags;
+	task->code = value.code;
+	task->image = value.image;
 	go_on(ctx, (uint32_t)scratch->next);
 	return 0;
 }
@@ -664,6 +686,36 @@ static __always_inline void take_registers(struct event_call *call, const struct
 	call->args[5] = regs->regs[5];
 #endif
 }
+
+/* As DWARF numbers them, the program counter last. */
+static __always_inline void put_registers(uint64_t *to, const struct registers *regs)
+{
+#ifdef SYSCULL_BPF_X86_64
+	to[0] = regs->ax;
+	to[1] = regs->dx;
+	to[2] = regs->cx;
+	to[3] = regs->bx;
+	to[4] = regs->si;
+	to[5] = regs->di;
+	to[6] = regs->bp;
+	to[7] = regs->sp;
+	to[8] = regs->r8;
+	to[9] = regs->r9;
+	to[10] = regs->r10;
+	to[11] = regs->r11;
+	to[12] = regs->r12;
+	to[13] = regs->r13;
+	to[14] = regs->r14;
+	to[15] = regs->r15;
+#else
+	for (int i = 0; i < 31; i++)
+		to[i] = regs->regs[i];
+	to[31] = regs->sp;
+#endif
+	to[REGISTERS - 1] = IP_OF(regs);
+}
+
+#include "engine/bpf/caller.bpf.h"
 
 __noinline int note_clone(struct kern_task *task, uint32_t arch, uint32_t plan_flags)
 {
@@ -849,21 +901,25 @@ static __always_inline int run_op(struct kern_task *task, struct kern_scratch *s
 	return 1;
 }
 
+/* Of who calls, in front of all other items. */
+#define CALLER_BYTES (settings.stacks ? sizeof(struct kern_caller) : 0)
+
 /* Items of the enter wait in the task's storage. */
 static __always_inline void keep_entered(struct kern_task *task, struct kern_scratch *scratch)
 {
-	uint64_t bytes = scratch->used - sizeof(struct event_call);
+	uint64_t bytes = scratch->used - sizeof(struct event_call), first = CALLER_BYTES;
 
 	KEEP(bytes);
-	if (bytes > KERN_ENTERED_BYTES) {
+	if (bytes > KERN_ENTERED_BYTES - CALLER_BYTES) {
 		/* At the exit it is still there, but for an execve that succeeds. */
 		task->unread = ~0u;
 		return;
 	}
-	if (bytes == 0 || bpf_probe_read_kernel(task->entered, bytes, scratch->data + sizeof(struct event_call)) != 0)
+	if (bytes == 0 ||
+	    bpf_probe_read_kernel((char *)task->entered + first, bytes, scratch->data + sizeof(struct event_call)) != 0)
 		return;
-	task->entered_bytes = (uint32_t)bytes;
-	task->entered_items = call_in(scratch)->items;
+	task->entered_bytes += (uint32_t)bytes;
+	task->entered_items += call_in(scratch)->items;
 	task->call.head.flags |= call_in(scratch)->head.flags;
 }
 
@@ -951,6 +1007,41 @@ int on_items(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+/* The last thing of an enter: what is to be copied of its arguments. */
+static __always_inline void end_enter(struct bpf_raw_tracepoint_args *ctx, struct kern_task *task, uint32_t number)
+{
+	struct kern_scratch *scratch;
+
+	if (number < KERN_NRS && plan_of(number)->enter_ops) {
+		scratch = my_scratch();
+		if (scratch) {
+			call_in(scratch)->items = 0;
+			call_in(scratch)->head.flags = 0;
+			scratch->used = sizeof(struct event_call);
+			scratch->next = scratch->message = scratch->at_exit = scratch->part_count = 0;
+			bpf_tail_call(ctx, &chain, CHAIN_ITEMS);
+		}
+	}
+	enter_done(ctx, task);
+}
+
+/* A copy of the stack of a call that begins.  The time for it is not the program's. */
+SEC("raw_tp")
+int on_stack(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct kern_scratch *scratch = my_scratch();
+	struct kern_books *book = my_books();
+	uint64_t begin = bpf_ktime_get_ns();
+
+	if (!settings.stacks || !task || !scratch || !book)
+		return 0;
+	copy_stack(task, scratch, book, ctx->args[0]);
+	task->exit_ns += bpf_ktime_get_ns() - begin;
+	end_enter(ctx, task, plan_number(task->call.arch, task->call.nr));
+	return 0;
+}
+
 SEC("raw_tp/sys_enter")
 int on_enter(struct bpf_raw_tracepoint_args *ctx)
 {
@@ -959,6 +1050,7 @@ int on_enter(struct bpf_raw_tracepoint_args *ctx)
 	struct registers regs;
 	uint32_t arch, number, plan_flags = 0;
 	int32_t nr = (int32_t)ctx->args[1];
+	uint64_t sp, link, frame, base;
 
 	if (!task)
 		return 0;
@@ -981,12 +1073,21 @@ int on_enter(struct bpf_raw_tracepoint_args *ctx)
 	task->regs = ctx->args[0];
 	if (settings.direct) {
 		/* Loaded as they are asked for; a copy of all costs four times as much. */
-		take_registers(&task->call, (const struct registers *)bpf_task_pt_regs(bpf_get_current_task_btf()),
-			       arch, 0);
+		const struct registers *direct = (const struct registers *)bpf_task_pt_regs(bpf_get_current_task_btf());
+
+		take_registers(&task->call, direct, arch, 0);
+		sp = SP_OF(direct);
+		link = LINK_OF(direct);
+		frame = FRAME_OF(direct);
+		base = BASE_OF(direct);
 	} else {
 		if (bpf_probe_read_kernel(&regs, sizeof regs, (void *)ctx->args[0]) != 0)
 			return 0;
 		take_registers(&task->call, &regs, arch, 0);
+		sp = SP_OF(&regs);
+		link = LINK_OF(&regs);
+		frame = FRAME_OF(&regs);
+		base = BASE_OF(&regs);
 	}
 	task->call.nr = nr;
 	task->call.arch = (uint16_t)arch;
@@ -997,18 +1098,10 @@ int on_enter(struct bpf_raw_tracepoint_args *ctx)
 	task->flags = (task->flags | KERN_TASK_IN_CALL) & ~(KERN_TASK_ATTACHED | KERN_TASK_MADE_CHILD | KERN_TASK_BORN);
 	if (arch != ARCH_NATIVE || (plan_flags & KERN_MAKES_CHILD))
 		(void)note_clone(task, arch, plan_flags);
-	if (number < KERN_NRS && plan_of(number)->enter_ops) {
-		struct kern_scratch *scratch = my_scratch();
-
-		if (scratch) {
-			call_in(scratch)->items = 0;
-			call_in(scratch)->head.flags = 0;
-			scratch->used = sizeof(struct event_call);
-			scratch->next = scratch->message = scratch->at_exit = scratch->part_count = 0;
-			bpf_tail_call(ctx, &chain, CHAIN_ITEMS);
-		}
-	}
-	enter_done(ctx, task);
+	if (settings.stacks && arch == ARCH_NATIVE && take_caller(task, sp, link, frame, base) &&
+	    !(task->flags & KERN_TASK_STARTING))
+		go_on(ctx, CHAIN_STACK);
+	end_enter(ctx, task, number);
 	return 0;
 }
 
@@ -1151,7 +1244,9 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	task->flags = (flags | KERN_TASK_RETURNED) & ~(KERN_TASK_IN_CALL | KERN_TASK_LATE | KERN_TASK_MADE_CHILD |
 						       KERN_TASK_ATTACHED | KERN_TASK_LOOKED_AT);
 	task->exit_ns = now;
-	if (task->entered_bytes || (number < KERN_NRS && (plan_of(number)->exit_ops || task->unread))) {
+	if (settings.stacks && number < KERN_NRS && (plan_of(number)->flags & KERN_MAPS_CODE))
+		(void)note_code(task, plan_of(number)->flags & KERN_MAPS_AT_FIRST);
+	if (task->entered_bytes > CALLER_BYTES || (number < KERN_NRS && (plan_of(number)->exit_ops || task->unread))) {
 		struct kern_scratch *scratch = my_scratch();
 
 		if (scratch) {
@@ -1160,6 +1255,13 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 		}
 	}
 	/* Most calls have nothing behind the fixed part. */
+	if (settings.stacks && task->entered_bytes == CALLER_BYTES) {
+		task->call.head.bytes = sizeof task->call + sizeof(struct kern_caller);
+		task->call.items = 1;
+		if (put(book, &task->call, sizeof task->call + sizeof(struct kern_caller), 1) != 0)
+			go_on(ctx, CHAIN_LOST);
+		return 0;
+	}
 	task->call.head.bytes = sizeof task->call;
 	task->call.items = 0;
 	if (put(book, &task->call, sizeof task->call, 1) != 0)
@@ -1213,11 +1315,18 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 	if (fork.followed) {
 		pid = kernel_u32(child, at.task_tgid);
 		__sync_fetch_and_or(&live.pids[KERN_PID_WORD(pid)], KERN_PID_BIT(pid));
+		if (settings.stacks) {
+			value.image = parent->image;
+			value.code = code_fork(parent->code, (fork.clone_flags & CLONE_VM) != 0);
+			if (parent->code && !value.code)
+				book->codes_full++;
+		}
 		__sync_fetch_and_add(&live.awaited, 1);
 		if (bpf_map_update_elem(&awaited, &tid, &value, BPF_ANY) != 0) {
 			__sync_fetch_and_add(&live.awaited, -1);
 			book->awaited_failed++;
 			fork.followed = 0;
+			(void)code_drop(value.code);
 		}
 	}
 	if (fork.followed) {
@@ -1256,6 +1365,38 @@ int on_exec(struct bpf_raw_tracepoint_args *ctx)
 	scratch->from = kernel_u64(mm, at.mm_env_start);
 	scratch->to = kernel_u64(mm, at.mm_env_end);
 	scratch->next = 0;
+	if (settings.stacks)
+		go_on(ctx, CHAIN_CODE);
+	go_on(ctx, CHAIN_ENVIRONMENT);
+	return 0;
+}
+
+/* Where the new image has code: the program's own, and its loader. */
+SEC("raw_tp")
+int on_code(struct bpf_raw_tracepoint_args *ctx)
+{
+	struct kern_task *task = bpf_task_storage_get(&tasks, bpf_get_current_task_btf(), NULL, 0);
+	struct kern_books *book = my_books();
+	uint64_t mm, inode, start;
+	struct kern_code *code;
+
+	if (!settings.stacks || !task || !book)
+		return 0;
+	for (uint32_t i = 0; i < KERN_MEMOS; i++)
+		task->memo[i].ip = 0;
+	(void)code_drop(task->code);
+	task->code = code_new();
+	code = code_at(task->code);
+	mm = kernel_u64(bpf_get_current_task(), at.task_mm);
+	inode = kernel_u64(kernel_u64(mm, at.mm_exe_file), at.file_inode);
+	task->image = mix(kernel_u64(inode, at.inode_ino), kernel_u32(kernel_u64(inode, at.inode_sb), at.sb_dev));
+	if (!code) {
+		book->codes_full++;
+	} else {
+		start = kernel_u64(mm, at.mm_start_code) & ~(PAGE_BYTES - 1);
+		(void)code_add(code, start, kernel_u64(mm, at.mm_end_code) - start);
+		(void)add_loader(code, kernel_u64(task->regs, REGISTERS_IP));
+	}
 	go_on(ctx, CHAIN_ENVIRONMENT);
 	return 0;
 }
@@ -1486,6 +1627,10 @@ int on_ended(struct bpf_raw_tracepoint_args *ctx)
 	end.late_gaps = task->late_gaps;
 	put_state(book, &end, sizeof end);
 	__sync_fetch_and_add(&live.tasks, -1);
+	if (settings.stacks) {
+		(void)code_drop(task->code);
+		task->code = 0;
+	}
 	/* The call that it was in found no room. */
 	if (scratch->message)
 		go_on(ctx, CHAIN_LOST);

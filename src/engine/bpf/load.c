@@ -108,10 +108,19 @@ static void settle(struct loaded *ret, const struct load_spec *spec, uint32_t ri
 	};
 	if (settings->first_level)
 		(void)bpf_program__set_autoload(ret->skel->progs.on_ask, false);
+	if (spec->stacks == ENGINE_STACKS_SITES) {
+		settings->stacks = ENGINE_SITES_BYTES;
+		settings->stack_bytes_max = ENGINE_SITES_BYTES_MAX;
+	} else if (spec->stacks == ENGINE_STACKS_DEEP) {
+		settings->stacks = ITEM_STACK_BYTES_MAX;
+		settings->stack_bytes_max = ENGINE_DEEP_BYTES_MAX;
+	}
+	if (load_fault("stacks"))
+		settings->stack_bytes_max = load_fault("stacks");
 	plan_make((struct kern_plan *)ret->skel->rodata->plans, spec->items);
 }
 
-static int size_maps(struct loaded *ret, uint32_t ring_bytes)
+static int size_maps(struct loaded *ret, const struct load_spec *spec, uint32_t ring_bytes)
 {
 	const struct kernel_bpf *skel = ret->skel;
 	uint32_t lost = load_fault("lost"), awaited = load_fault("awaited");
@@ -125,18 +134,35 @@ static int size_maps(struct loaded *ret, uint32_t ring_bytes)
 		r = bpf_map__set_max_entries(skel->maps.lost, lost);
 	if (r == 0 && awaited)
 		r = bpf_map__set_max_entries(skel->maps.awaited, awaited);
+	if (spec->stacks == ENGINE_STACKS_OFF) {
+		/* They are there, and nobody looks. */
+		if (r == 0)
+			r = bpf_map__set_max_entries(skel->maps.codes, 1);
+		if (r == 0)
+			r = bpf_map__set_max_entries(skel->maps.free_codes, 1);
+		if (r == 0)
+			r = bpf_map__set_max_entries(skel->maps.seen_keys, 1);
+	}
 	return r;
 }
 
-static int share_books(struct loaded *ret)
+static int share_books(struct loaded *ret, const struct load_spec *spec)
 {
-	void *books;
+	void *books, *codes;
 
 	ret->books_bytes = (sizeof(struct kern_books) + 7) / 8 * 8 * ret->cpus;
 	books = mmap(NULL, ret->books_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(ret->skel->maps.books), 0);
 	if (books == MAP_FAILED)
 		return -errno;
 	ret->books = books;
+	if (spec->stacks != ENGINE_STACKS_OFF) {
+		ret->codes_bytes = sizeof(struct kern_code) * KERN_CODES;
+		codes = mmap(NULL, ret->codes_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+			     bpf_map__fd(ret->skel->maps.codes), 0);
+		if (codes == MAP_FAILED)
+			return -errno;
+		ret->codes = codes;
+	}
 	ret->live = &ret->skel->bss->live;
 	return 0;
 }
@@ -165,13 +191,13 @@ int load_open(struct loaded *ret, const struct load_spec *spec, struct error *er
 		return error_set(err, ENOTSUP, "cannot load the bpf engine: the kernel lacks %s; see: syscull doctor",
 				 missing);
 	}
-	r = size_maps(ret, first);
+	r = size_maps(ret, spec, first);
 	if (r == 0)
 		r = kernel_bpf__load(ret->skel);
 	if (r == 0)
 		r = ring_open(&ret->ring, bpf_map__fd(ret->skel->maps.ring), first);
 	if (r == 0)
-		r = share_books(ret);
+		r = share_books(ret, spec);
 	if (r == 0)
 		r = find_level(ret);
 	if (r < 0) {
@@ -228,6 +254,8 @@ void load_close(struct loaded *loaded)
 {
 	if (loaded->books)
 		(void)munmap(loaded->books, loaded->books_bytes);
+	if (loaded->codes)
+		(void)munmap(loaded->codes, loaded->codes_bytes);
 	grow_done(loaded);
 	ring_close(&loaded->ring);
 	if (loaded->skel)
@@ -267,7 +295,9 @@ bool load_task(const struct loaded *loaded, pid_t tid, pid_t pid, struct kern_ta
 
 int load_arm(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags, uint64_t ran_ns)
 {
-	struct kern_task value = { .flags = flags, .ran_ns = ran_ns };
+	struct kern_task value = { .flags = flags,
+				   .ran_ns = ran_ns,
+				   .code = flags & KERN_TASK_STARTING ? code_of_child(loaded) : 0 };
 	uint32_t number = (uint32_t)pid;
 	int fd = task_fd(tid, pid);
 	int r;

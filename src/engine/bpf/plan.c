@@ -8,7 +8,7 @@
 
 #include "engine/bpf/bpf.h"
 
-static uint8_t flags_of(enum sys_call_id id)
+static uint16_t flags_of(enum sys_call_id id)
 {
 	switch ((int)id) {
 	case CALL_fork:
@@ -27,6 +27,11 @@ static uint8_t flags_of(enum sys_call_id id)
 		return KERN_ENDS;
 	case CALL_getppid:
 		return KERN_PROBED;
+	case CALL_mmap:
+		return KERN_MAPS_CODE;
+	case CALL_mprotect:
+	case CALL_pkey_mprotect:
+		return KERN_MAPS_CODE | KERN_MAPS_AT_FIRST;
 	default:
 		return 0;
 	}

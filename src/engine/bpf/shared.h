@@ -57,11 +57,12 @@ struct kern_op {
 #define KERN_FORK 0x20
 #define KERN_VFORK 0x40
 #define KERN_PROBED 0x80 /* the call of the calibration loop */
+#define KERN_MAPS_CODE 0x100 /* mmap, mprotect: may make memory executable */
+#define KERN_MAPS_AT_FIRST 0x200 /* … where its first argument says */
 
 struct kern_plan {
-	uint8_t flags;
+	uint16_t flags;
 	uint8_t enter_ops, exit_ops; /* the first ones are those of the enter */
-	uint8_t pad;
 	struct kern_op op[KERN_OPS];
 };
 
@@ -88,6 +89,9 @@ struct kern_plan {
 	X(mm_env_start, "mm_struct", "env_start") \
 	X(mm_env_end, "mm_struct", "env_end") \
 	X(mm_saved_auxv, "mm_struct", "saved_auxv") \
+	X(mm_start_code, "mm_struct", "start_code") \
+	X(mm_end_code, "mm_struct", "end_code") \
+	X(mm_start_stack, "mm_struct", "start_stack") \
 	X(mm_exe_file, "mm_struct", "exe_file") \
 	X(file_path, "file", "f_path") \
 	X(file_inode, "file", "f_inode") \
@@ -121,6 +125,8 @@ struct kern_settings {
 	uint32_t small_ring; /* each record is to ask how full it is */
 	uint32_t direct; /* the kernel hands out a task's registers: since 5.15 */
 	uint32_t first_level; /* we are in the first pid namespace; else `pid_level` tells */
+	uint64_t stack_bytes_max; /* of all copies of stacks together */
+	uint64_t stacks; /* bytes of a stack to copy at most; 0: nobody asks who calls */
 };
 
 /* Processes that are followed, or were: a bit each, shared by all numbers that
@@ -139,6 +145,8 @@ struct kern_live {
 	int64_t tasks; /* followed now */
 	uint64_t storages; /* made so far */
 	uint64_t floor_ns; /* our own part of a call's time, taken out of it */
+	uint64_t codes; /* slots of code that were ever used */
+	uint64_t stack_bytes; /* copied so far */
 	uint32_t pids[KERN_PID_BITS / 32];
 };
 
@@ -158,6 +166,36 @@ struct kern_books {
 	uint64_t awaited_failed; /* the same: the table of awaited tasks was full */
 	uint64_t puts, crowded; /* records written; there was no room for calls */
 	uint64_t strays; /* an enter in a call: its exit was missed */
+	uint64_t stacks; /* copied; … that were due, and too much had been copied or waited; … that could not be read */
+	uint64_t stacks_left_out, stacks_unread;
+	uint64_t codes_full; /* programs whose code was not kept in mind: there were too many at a time */
+};
+
+/* Where a process has code, as far as its calls tell; threads share it.  The first range is the program's own. */
+#define KERN_CODES 1024
+#define KERN_CODE_RANGES 16
+struct kern_code {
+	uint32_t refs, used;
+	uint32_t version, pad; /* grows with each change */
+	uint64_t least, span; /* of all ranges but the first */
+	struct {
+		uint64_t start, bytes;
+	} range[KERN_CODE_RANGES];
+};
+
+struct kern_words {
+	uint64_t at[ITEM_CALLER_WORDS];
+};
+
+/* How often a key came. */
+#define KERN_SEEN_SETS 16384 /* a power of two */
+#define KERN_SEEN_WAYS 2
+struct kern_seen {
+	uint64_t key; /* 0: free */
+	uint32_t hits, callers;
+};
+struct kern_seen_set {
+	struct kern_seen way[KERN_SEEN_WAYS];
 };
 
 /* Working place of one CPU: the record being made, and where its makers stand. */
@@ -180,6 +218,8 @@ struct kern_scratch {
 	uint64_t message; /* number of it in its vector */
 	uint64_t from, to; /* environment that is left */
 	uint64_t mnt, dentry, names_begin;
+	struct kern_words words; /* of the stack */
+	uint64_t hash; /* of those that are addresses of code */
 	char data[KERN_SCRATCH_BYTES];
 };
 
@@ -200,6 +240,8 @@ struct kern_lost {
 struct kern_awaited {
 	uint32_t pid;
 	uint32_t flags; /* KERN_TASK_… */
+	uint32_t code, pad; /* as in its storage */
+	uint64_t image;
 };
 #define KERN_AWAITED_MAX 8192
 
@@ -216,7 +258,27 @@ struct kern_awaited {
 #define KERN_TASK_LOOKED_AT 0x100 /* a long call: that is done */
 
 /* Items of an unfinished call wait here; larger ones are read at its exit. */
-#define KERN_ENTERED_BYTES 640
+#define KERN_ENTERED_BYTES 664
+
+/* The first item of a native call when somebody asks who calls. */
+struct kern_caller {
+	struct event_item head;
+	struct item_caller caller;
+};
+
+/* A stack that a task called with, told again by what cannot be equal with another one's. */
+#define KERN_MEMOS 8 /* a power of two */
+#define KERN_MEMO_WORDS 32 /* … too */
+struct kern_memo {
+	uint64_t ip; /* 0: none */
+	uint64_t sp, frame, base; /* registers: where functions whose frames vary keep the frame's address */
+	uint64_t code; /* as in struct item_caller */
+	int32_t nr;
+	uint32_t version; /* of struct kern_code */
+	uint32_t hits, count; /* of the words that are compared */
+	uint8_t at[KERN_MEMO_WORDS];
+	uint64_t word[KERN_MEMO_WORDS];
+};
 
 /* A task's storage. */
 struct kern_task {
@@ -234,9 +296,14 @@ struct kern_task {
 	uint64_t ran_ns; /* on a CPU before we came; 0 unknown, or it was born since */
 	uint64_t delay_ns; /* its wait for a CPU as read last */
 	uint64_t sleeps; /* how often it has given up a CPU, as read last */
+	uint64_t image; /* tells programs apart */
+	uint32_t code; /* its slot; 0 none */
+	uint32_t pad;
+	struct kern_memo memo[KERN_MEMOS];
 };
 
 /* Flags of records beside EVENT_F_…, taken off before anybody else sees them. */
+#define KERN_F_STACK 0x2000 /* a copy of its stack came before it */
 #define KERN_F_RAW 0x4000 /* some items are raw */
 #define KERN_F_PROBED 0x8000 /* of the calibration */
 /* … and of items: data as they lay in the program's memory. */
@@ -246,6 +313,7 @@ struct kern_task {
 #define KERN_RECORD_EXEC 0xff01
 #define KERN_RECORD_ENV 0xff02
 #define KERN_RECORD_EXIT 0xff03
+#define KERN_RECORD_STACK 0xff04
 
 #define KERN_AUXV_WORDS 64
 #define KERN_ARGV_BYTES 4096
@@ -274,6 +342,16 @@ struct kern_env {
 	uint32_t bytes;
 	uint32_t unread;
 };
+
+/* The STACK item of the call whose record of the same task comes next: the
+ * registers and what was copied follow. */
+struct kern_stack {
+	struct event_head head;
+	struct event_item item;
+	struct item_stack stack;
+};
+#define KERN_STACK_RECORD_MAX \
+	(sizeof(struct kern_stack) + ITEM_STACK_REGISTERS_MAX * sizeof(uint64_t) + ITEM_STACK_BYTES_MAX)
 
 struct kern_exit {
 	struct event_head head;

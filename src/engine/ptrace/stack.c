@@ -16,11 +16,7 @@
 /* Callers of one place that have a key of their own; what is no caller's address at all can differ each time. */
 #define CALLERS_MAX 64
 #define STAT_START_STACK 28 /* a field of /proc/PID/stat */
-#define SITES_BYTES 4096 /* of the stack */
 #define PEEKED_BYTES 1024 /* … when it is read word by word */
-/* Of all stacks together: they go into memory or a file. */
-#define SITES_BYTES_MAX (UINT64_C(64) << 20)
-#define DEEP_BYTES_MAX (UINT64_C(256) << 20)
 
 struct stack_seen {
 	uint64_t key; /* 0: free */
@@ -105,10 +101,10 @@ static void copy_stack(struct engine_pt *e, struct task *task, uint64_t sp)
 {
 	uint64_t registers[ITEM_STACK_REGISTERS_MAX];
 	struct item_stack head = { .sp = sp };
-	size_t most = e->stacks == ENGINE_STACKS_DEEP ? ITEM_STACK_BYTES_MAX : SITES_BYTES, bytes;
+	size_t most = e->stacks == ENGINE_STACKS_DEEP ? ITEM_STACK_BYTES_MAX : ENGINE_SITES_BYTES, bytes;
 	char *place;
 
-	if (e->stack_bytes >= (e->stacks == ENGINE_STACKS_DEEP ? DEEP_BYTES_MAX : SITES_BYTES_MAX)) {
+	if (e->stack_bytes >= (e->stacks == ENGINE_STACKS_DEEP ? ENGINE_DEEP_BYTES_MAX : ENGINE_SITES_BYTES_MAX)) {
 		e->stats.stacks_left_out++;
 		return;
 	}
@@ -128,7 +124,12 @@ static void copy_stack(struct engine_pt *e, struct task *task, uint64_t sp)
 		return;
 	memcpy(place, &head, sizeof head);
 	memcpy(place + sizeof head, registers, head.registers * sizeof registers[0]);
-	bytes += memory_read(e, task->tid, sp, place + bytes, most);
+	most = memory_read(e, task->tid, sp, place + bytes, most);
+	if (most == 0) {
+		e->stats.stacks_unread++;
+		return;
+	}
+	bytes += most;
 	if (event_item_add(&task->entered, SYS_ITEM_STACK, 0, 0, place, bytes) < 0)
 		return;
 	e->stack_bytes += bytes;
