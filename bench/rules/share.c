@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 
 		(void)printf("%s %.1f%% %.1f %.1f %.1f%%\n", rule_list[i]->id,
 			     100 * (double)told(rule_list[i], &kinds) / (double)kinds.all, alone, without,
-			     all > none ? 100 * without / (all - none) : 0);
+			     all > none ? 100 * alone / (all - none) : 0);
 	}
 	return 0;
 }
