@@ -83,7 +83,7 @@ static bool through_fd(const struct task *task, uint64_t enter_ns, const struct 
 		if (!dir || !dir->pub.path || *dir->pub.path != '/')
 			return false;
 		rest++;
-		path_resolve(out, task->dirs, dir->pub.path, dir->physical, rest, (size_t)(end - rest),
+		path_resolve(out, task->dirs, dir->pub.path, dir->physical, dir->solid, rest, (size_t)(end - rest),
 			     item->flags & EVENT_ITEM_TRUNCATED);
 		path_set_passed(out, text, (size_t)(end - text));
 		out->pub.components += forms[i].components;
@@ -113,11 +113,11 @@ static const struct model_path *resolve(struct model *model, const struct task *
 	if (through_fd(task, enter_ns, item, out))
 		return &out->pub;
 	if (dirfd != AT_FDCWD)
-		path_resolve(out, task->dirs, dir ? dir->pub.path : NULL, dir ? dir->physical : 0, text, item->bytes,
-			     item->flags & EVENT_ITEM_TRUNCATED);
+		path_resolve(out, task->dirs, dir ? dir->pub.path : NULL, dir ? dir->physical : 0,
+			     dir ? dir->solid : UINT32_MAX, text, item->bytes, item->flags & EVENT_ITEM_TRUNCATED);
 	else
 		path_resolve(out, task->dirs, task->dirs ? task->dirs->cwd : NULL,
-			     task->dirs ? task->dirs->cwd_physical : 0, text, item->bytes,
+			     task->dirs ? task->dirs->cwd_physical : 0, UINT32_MAX, text, item->bytes,
 			     item->flags & EVENT_ITEM_TRUNCATED);
 	return &out->pub;
 }

@@ -120,6 +120,9 @@ static int effect_open(struct model *model, struct task *task, const struct even
 	file->flags_known = view->id != CALL_openat2 || how;
 	/* O_APPEND goes to the end with the first write, not before. */
 	position_start(model, file, flags & O_PATH ? -1 : 0);
+	/* The last part is no link: of those O_PATH opens the link itself. */
+	if ((flags & O_NOFOLLOW) && (!(flags & O_PATH) || (flags & O_DIRECTORY)))
+		model->paths[0].solid = model->paths[0].before;
 	/* A temporary file has no name of its own. */
 	if (view->path && view->path->absolute && (flags & O_TMPFILE) != O_TMPFILE)
 		error = file_take_path(file, &model->paths[0]) < 0 ? model_no_memory(model) : 0;

@@ -43,6 +43,7 @@ static int set_path(struct file *file, const char *path, size_t bytes, uint64_t 
 	file->pub.path = copy;
 	file->pub.path_hash = hash;
 	file->physical = physical;
+	file->solid = (uint32_t)bytes;
 	file->phase = (uint8_t)startup_path_phase(copy, bytes, 0);
 	return 0;
 }
@@ -55,7 +56,11 @@ int file_set_path(struct file *file, const char *path, size_t bytes, uint32_t ph
 
 int file_take_path(struct file *file, const struct resolved *path)
 {
-	return set_path(file, path->pub.text, path->pub.bytes, path->pub.hash, path->physical);
+	int r = set_path(file, path->pub.text, path->pub.bytes, path->pub.hash, path->physical);
+
+	if (r == 0)
+		file->solid = path->solid;
+	return r;
 }
 
 void file_unref(struct model *model, struct file *file)

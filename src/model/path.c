@@ -2,7 +2,8 @@
 /*
  * Working directories, and paths resolved by their text alone.  Only what is
  * known to hold no symbolic link is walked back by "..": after a component
- * that may be one, ".." stays in the text.
+ * that may be one, ".." stays in the text.  A folder that was opened with
+ * O_NOFOLLOW is none, so that who walks a tree up and down stays in its text.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -103,6 +104,7 @@ static void as_passed(struct resolved *out)
 	out->pub.hash = map_hash(out->text, out->pub.bytes);
 	out->pub.absolute = false;
 	out->physical = 0;
+	out->solid = out->before = out->pub.bytes;
 }
 
 /* Appends the components of `from`; false when there is no room. */
@@ -113,22 +115,29 @@ static bool append(struct resolved *out, const char *from, const char *end, size
 	while (from < end) {
 		const char *slash;
 		size_t bytes;
+		bool up;
 
 		if (*from == '/') {
+			/* At the end it follows links, as "." does. */
+			out->before = out->solid;
 			from++;
 			continue;
 		}
 		slash = memchr(from, '/', (size_t)(end - from));
 		bytes = (size_t)((slash ? slash : end) - from);
 		if (bytes == 1 && from[0] == '.') {
+			out->before = out->solid;
 			from++;
 			continue;
 		}
 		out->pub.components++;
-		if (bytes == 2 && from[0] == '.' && from[1] == '.' && n <= *physical) {
+		up = bytes == 2 && from[0] == '.' && from[1] == '.';
+		if (up && (n <= *physical || n > out->solid)) {
 			while (n > floor && out->text[--n] != '/')
 				;
-			*physical = n;
+			*physical = *physical < n ? *physical : n;
+			out->solid = out->solid < n ? out->solid : (uint32_t)n;
+			out->before = out->solid;
 			if (n < out->base_bytes) {
 				out->base_bytes = 0;
 				out->standing = NULL;
@@ -139,6 +148,9 @@ static bool append(struct resolved *out, const char *from, const char *end, size
 			out->text[n++] = '/';
 			memcpy(out->text + n, from, bytes);
 			n += bytes;
+			/* Where ".." led is not known. */
+			out->before = up ? (uint32_t)n : out->solid;
+			out->solid = (uint32_t)n;
 		}
 		from += bytes;
 	}
@@ -190,7 +202,7 @@ static uint64_t hash_of(const struct resolved *out, const char *text, size_t byt
 }
 
 void path_resolve(struct resolved *out, const struct dirs *dirs, const char *base, uint32_t base_physical,
-		  const char *text, size_t bytes, bool truncated)
+		  uint32_t base_solid, const char *text, size_t bytes, bool truncated)
 {
 	size_t at = 0;
 	size_t physical = 0;
@@ -207,7 +219,7 @@ void path_resolve(struct resolved *out, const struct dirs *dirs, const char *bas
 	out->pub.components = 0;
 	if (bytes > 0 && *text == '/') {
 		base = root;
-		base_physical = UINT32_MAX;
+		base_physical = base_solid = UINT32_MAX;
 	} else if (base && *base != '/') {
 		base = NULL;
 	}
@@ -222,6 +234,7 @@ void path_resolve(struct resolved *out, const struct dirs *dirs, const char *bas
 			out->standing = out->base;
 			out->base_bytes = out->base ? (uint32_t)at : 0;
 			physical = base_physical < at ? base_physical : at;
+			out->solid = out->before = base_solid < at ? base_solid : (uint32_t)at;
 			/* ".." stops at the root of a task that is in it. */
 			floor = root ? strlen(root) : 0;
 			if (floor > at || strncmp(out->text, root ? root : "", floor) != 0)

@@ -27,6 +27,7 @@ struct file {
 	struct model_file pub; /* first */
 	uint32_t refs;
 	uint32_t physical; /* leading bytes of the path that hold no links */
+	uint32_t solid; /* behind so many bytes no part of the path is a link either */
 	int64_t position; /* after the last call, -1 unknown */
 	uint64_t moved_ns; /* when the last call that moved it, or told it, was over; of a socket, that received */
 	uint32_t lost; /* model.lost when the position was known last */
@@ -160,7 +161,8 @@ struct base {
 
 struct resolved {
 	struct model_path pub; /* first */
-	uint32_t physical;
+	uint32_t physical, solid; /* as of a file */
+	uint32_t before; /* what solid is when the last part is known to be no link */
 	uint32_t base_bytes; /* of text, its directory as it was given; 0 none, or some of it was walked back */
 	const struct base *base; /* the same, when base_bytes is not 0 */
 	const struct base *standing; /* that text still begins with */
@@ -354,7 +356,7 @@ int dirs_set_cwd(struct dirs *dirs, const char *path, size_t bytes, uint32_t phy
 int dirs_set_root(struct dirs *dirs, const char *path, size_t bytes);
 /* base: the directory of a relative path, NULL unknown. */
 void path_resolve(struct resolved *out, const struct dirs *dirs, const char *base, uint32_t base_physical,
-		  const char *text, size_t bytes, bool truncated);
+		  uint32_t base_solid, const char *text, size_t bytes, bool truncated);
 /* The text as the program passed it, when another one was resolved. */
 void path_set_passed(struct resolved *out, const char *text, size_t bytes);
 int dirs_feed(struct model *model, struct task *task, const struct event_dirs *event);

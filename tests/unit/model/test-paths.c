@@ -172,6 +172,46 @@ static void test_descriptors(void **state)
 	stream_done(&s);
 }
 
+/* As find and rm walk a tree: down by name, up by "..". */
+static void test_walks(void **state)
+{
+	struct stream s = { 0 };
+
+	stream_feed(&s, START "100 openat(AT_FDCWD, \"/a/top\", O_RDONLY|O_DIRECTORY|O_NOFOLLOW) = 3\n"
+			      "100 openat(3, \"x\", O_RDONLY|O_DIRECTORY|O_NOFOLLOW) = 4\n"
+			      "100 openat(4, \"y\", O_RDONLY|O_DIRECTORY|O_NOFOLLOW) = 5\n"
+			      "100 openat(5, \"..\", O_RDONLY|O_DIRECTORY|O_NOFOLLOW) = 6\n"
+			      "100 newfstatat(6, \"f\", _, 0) = 0\n");
+	assert_string_equal(s.last.path->text, "/a/top/x/f");
+	stream_feed(&s, "100 openat(6, \"..\", O_RDONLY|O_DIRECTORY|O_NOFOLLOW) = 7\n"
+			"100 newfstatat(7, \"f\", _, 0) = 0\n");
+	assert_string_equal(s.last.path->text, "/a/top/f");
+	/* top is none, /a may be one. */
+	stream_feed(&s, "100 newfstatat(7, \"../f\", _, 0) = 0\n");
+	assert_string_equal(s.last.path->text, "/a/f");
+	stream_feed(&s, "100 newfstatat(7, \"../../f\", _, 0) = 0\n");
+	assert_string_equal(s.last.path->text, "/a/../f");
+	/* Nor is it known of what was followed, of parts before the last, and behind "..". */
+	stream_feed(&s, "100 openat(3, \"l\", O_RDONLY|O_DIRECTORY) = 8\n100 newfstatat(8, \"../f\", _, 0) = 0\n");
+	assert_string_equal(s.last.path->text, "/a/top/l/../f");
+	stream_feed(&s, "100 openat(3, \"l/z\", O_RDONLY|O_DIRECTORY|O_NOFOLLOW) = 9\n"
+			"100 newfstatat(9, \"../../f\", _, 0) = 0\n");
+	assert_string_equal(s.last.path->text, "/a/top/l/../f");
+	stream_feed(&s, "100 openat(8, \"..\", O_RDONLY|O_DIRECTORY|O_NOFOLLOW) = 10\n"
+			"100 newfstatat(10, \"../f\", _, 0) = 0\n");
+	assert_string_equal(s.last.path->text, "/a/top/l/../../f");
+	/* A slash or a dot at the end follows all the same; O_PATH opens the link. */
+	stream_feed(&s, "100 openat(3, \"l/\", O_RDONLY|O_DIRECTORY|O_NOFOLLOW) = 11\n"
+			"100 newfstatat(11, \"../f\", _, 0) = 0\n");
+	assert_string_equal(s.last.path->text, "/a/top/l/../f");
+	stream_feed(&s, "100 openat(3, \"l/.\", O_RDONLY|O_DIRECTORY|O_NOFOLLOW) = 12\n"
+			"100 newfstatat(12, \"../f\", _, 0) = 0\n");
+	assert_string_equal(s.last.path->text, "/a/top/l/../f");
+	stream_feed(&s, "100 openat(3, \"l\", O_PATH|O_NOFOLLOW) = 13\n100 newfstatat(13, \"../f\", _, 0) = 0\n");
+	assert_string_equal(s.last.path->text, "/a/top/l/../f");
+	stream_done(&s);
+}
+
 static void test_odd_paths(void **state)
 {
 	struct stream s = { 0 };
@@ -330,11 +370,17 @@ static void test_mountinfo_text(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lexical),		 cmocka_unit_test(test_directories),
-		cmocka_unit_test(test_sharing),		 cmocka_unit_test(test_chroot),
-		cmocka_unit_test(test_descriptors),	 cmocka_unit_test(test_odd_paths),
-		cmocka_unit_test(test_mounts),		 cmocka_unit_test(test_mount_namespaces),
-		cmocka_unit_test(test_mountinfo_text),	 cmocka_unit_test(test_mounts_in_turn),
+		cmocka_unit_test(test_lexical),
+		cmocka_unit_test(test_directories),
+		cmocka_unit_test(test_sharing),
+		cmocka_unit_test(test_chroot),
+		cmocka_unit_test(test_descriptors),
+		cmocka_unit_test(test_odd_paths),
+		cmocka_unit_test(test_walks),
+		cmocka_unit_test(test_mounts),
+		cmocka_unit_test(test_mount_namespaces),
+		cmocka_unit_test(test_mountinfo_text),
+		cmocka_unit_test(test_mounts_in_turn),
 		cmocka_unit_test(test_many_directories),
 	};
 
