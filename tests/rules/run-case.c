@@ -198,6 +198,7 @@ static void run_script(const char *path, struct buf *out)
 	}
 	run_count = 0;
 	engine_script.stop(engine);
+	rule_claims_done(&claims);
 	model_free(model);
 }
 
