@@ -3,15 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
 
+#define VDSO_BYTES_MAX 65536
 /* Files are stamped with the time of the last tick, which can lie before a call that came earlier. */
 #define STAMP_STEP_NS UINT64_C(10000000)
 
@@ -233,6 +237,29 @@ static int open_same(const struct book_module *module, const char *path, uint64_
 	return fd;
 }
 
+/* The kernel's own page has no file; ours is the same one. */
+static int open_vdso(void)
+{
+	const char *start = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	ElfW(Ehdr) head;
+	size_t bytes;
+	int fd;
+
+	if (!start)
+		return -1;
+	memcpy(&head, start, sizeof head);
+	/* Its sections are told of at its end. */
+	bytes = (size_t)head.e_shoff + (size_t)head.e_shnum * head.e_shentsize;
+	if (head.e_shoff == 0 || bytes > VDSO_BYTES_MAX)
+		return -1;
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (fd >= 0 && write(fd, start, bytes) != (ssize_t)bytes) {
+		(void)close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
 static void open_modules(struct stack_book *book)
 {
 	int64_t ahead_ns = (int64_t)(now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
@@ -246,6 +273,8 @@ static void open_modules(struct stack_book *book)
 		uint64_t since_ns = book->options.unchanged_since_ns;
 		char *path;
 
+		if (strcmp(module->path, "[vdso]") == 0)
+			module->fd = open_vdso();
 		/* Without device and inode nothing says that it is the same file. */
 		if (module->path[0] != '/' || module->ino == 0)
 			continue;

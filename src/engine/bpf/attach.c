@@ -16,7 +16,7 @@
 #define ROUNDS_MAX 100
 
 /* Arms all threads that are not yet: how many there were. */
-static int arm_new(struct engine_bpf *e, pid_t pid, struct error *err)
+static int arm_new(struct engine_bpf *e, pid_t pid, uint32_t code, struct error *err)
 {
 	char path[PROC_PATH_MAX];
 	struct dirent *entry;
@@ -35,7 +35,7 @@ static int arm_new(struct engine_bpf *e, pid_t pid, struct error *err)
 		if (tid <= 0 || follow_find(e, (uint32_t)tid))
 			continue;
 		ran_ns = proc_run_ns((pid_t)tid);
-		r = load_arm(&e->loaded, (pid_t)tid, pid, KERN_TASK_ATTACHED, ran_ns);
+		r = load_arm(&e->loaded, (pid_t)tid, pid, KERN_TASK_ATTACHED, ran_ns, code);
 		/* It is followed already: its maker was. */
 		if (r == -EEXIST)
 			r = 0;
@@ -55,11 +55,12 @@ static int arm_new(struct engine_bpf *e, pid_t pid, struct error *err)
 	return r < 0 ? r : found;
 }
 
-static void tell_of(struct engine_bpf *e, pid_t pid)
+static void tell_of(struct engine_bpf *e, pid_t pid, uint32_t code)
 {
 	struct follow *leader = follow_find(e, (uint32_t)pid), *task;
 	struct teller teller = bpf_teller(e);
-	size_t iter = 0;
+	uint32_t version = code_version(&e->loaded, code);
+	size_t iter = 0, before;
 
 	if (!leader)
 		return;
@@ -69,7 +70,9 @@ static void tell_of(struct engine_bpf *e, pid_t pid)
 	tell_ids(&teller, pid, pid);
 	tell_limits(&teller, pid, pid);
 	tell_fds(&teller, pid, pid);
+	before = e->out.bytes;
 	tell_maps(&teller, pid, pid);
+	code_fill(&e->loaded, code, version, &e->out, before);
 	while ((task = map_next(&e->tasks, &iter, NULL))) {
 		if (task->pid == (uint32_t)pid && task != leader)
 			tell_task(&teller, (pid_t)task->tid, pid, false, true);
@@ -88,6 +91,7 @@ int bpf_attach(struct engine_bpf *e, const struct engine_spec *spec, struct erro
 	for (size_t i = 0; i < spec->pid_count; i++) {
 		pid_t pid = spec->pids[i];
 		pid_t tgid = tell_tgid(&teller, pid);
+		uint32_t code;
 
 		/* A thread was named: its process is meant. */
 		if (tgid > 0)
@@ -95,12 +99,13 @@ int bpf_attach(struct engine_bpf *e, const struct engine_spec *spec, struct erro
 		r = whom_check(pid, err);
 		if (r < 0)
 			return r;
+		code = code_of_running(&e->loaded);
 		r = 1;
 		for (int round = 0; r > 0 && round < ROUNDS_MAX; round++)
-			r = arm_new(e, pid, err);
+			r = arm_new(e, pid, code, err);
 		if (r < 0)
 			return r;
-		tell_of(e, pid);
+		tell_of(e, pid, code);
 	}
 	e->begin_ns = clock_now_ns();
 	return 0;

@@ -100,11 +100,16 @@ int load_attach(struct loaded *loaded, struct error *err);
 /* code.c: makes it hold a slot before it is armed, of which the programs in the kernel know
  * nothing by themselves; 0 none.  A child of ours that has yet to become something, what runs already. */
 uint32_t code_of_child(const struct loaded *loaded);
+/* … empty, for all its threads; filled from EVENT_MAP records when all are armed. */
+uint32_t code_of_running(const struct loaded *loaded);
+/* Before these are read; then what has changed since is noticed. */
+uint32_t code_version(const struct loaded *loaded, uint32_t index);
+void code_fill(const struct loaded *loaded, uint32_t index, uint32_t version, const struct buf *records, size_t from);
 /* No program runs any more when it returns. */
 void load_detach(struct loaded *loaded, bool wait);
 void load_close(struct loaded *loaded);
 /* The task is followed from now on. */
-int load_arm(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags, uint64_t ran_ns);
+int load_arm(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags, uint64_t ran_ns, uint32_t code);
 /* What the kernel side knows of a task that is followed: false when it is gone. */
 bool load_task(const struct loaded *loaded, pid_t tid, pid_t pid, struct kern_task *ret);
 /* The table of lost calls. */

@@ -94,7 +94,7 @@ int calibrate_child(struct engine_bpf *e, struct error *err)
 		(void)close(go[1]);
 		return r;
 	}
-	r = load_arm(&e->loaded, pid, pid, KERN_TASK_STARTING, 0);
+	r = load_arm(&e->loaded, pid, pid, KERN_TASK_STARTING, 0, code_of_child(&e->loaded));
 	if (r == 0 && write(go[1], "", 1) != 1)
 		r = -errno;
 	(void)close(go[1]);

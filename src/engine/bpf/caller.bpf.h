@@ -68,7 +68,7 @@ __noinline uint32_t code_new(void)
 	if (!code)
 		return 0;
 	code->refs = 1;
-	code->used = code->version = 0;
+	code->used = code->version = code->filling = 0;
 	code->least = code->span = 0;
 	return index;
 }
@@ -138,6 +138,8 @@ __noinline int code_add(struct kern_code *code, uint64_t start, uint64_t bytes)
 			return 0;
 	}
 	code->version++;
+	if (code->filling)
+		return 0;
 	n = code->used;
 	if (n < KERN_CODE_RANGES) {
 		code->range[n].start = start;
@@ -305,7 +307,7 @@ __noinline int look_anew(struct kern_task *task, struct kern_memo *memo, struct 
 	memo->hits = 1;
 	memo->nr = task->call.nr;
 	code = code_at(task->code);
-	if (!code || code->used == 0)
+	if (!code || code->used == 0 || code->filling)
 		return 0;
 	scratch->hash = 1;
 	for (uint32_t first = 0; first < ITEM_CALLER_WORDS; first += LOOK_WORDS)

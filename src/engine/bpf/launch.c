@@ -42,7 +42,7 @@ static int hold(struct engine_bpf *e, struct child *child, struct error *err)
 	struct teller teller = bpf_teller(e);
 	pid_t pid = child->pid;
 	struct follow *task;
-	int r = load_arm(&e->loaded, pid, pid, KERN_TASK_STARTING, 0);
+	int r = load_arm(&e->loaded, pid, pid, KERN_TASK_STARTING, 0, code_of_child(&e->loaded));
 
 	if (r == -ESRCH) {
 		r = child_died(child, err);

@@ -266,9 +266,11 @@ void load_close(struct loaded *loaded)
 /* A thread that is no leader has had a pidfd since 6.9 only, and a seccomp
  * profile may forbid them all: then it is put on the list of those who will
  * show themselves. */
-static int arm_awaited(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags)
+static int arm_awaited(struct loaded *loaded, pid_t tid, const struct kern_task *task, pid_t pid)
 {
-	struct kern_awaited value = { .pid = (uint32_t)pid, .flags = flags };
+	struct kern_awaited value = {
+		.pid = (uint32_t)pid, .flags = task->flags, .code = task->code, .image = task->image
+	};
 	uint32_t key = (uint32_t)tid;
 	int r = bpf_map_update_elem(bpf_map__fd(loaded->skel->maps.awaited), &key, &value, BPF_NOEXIST);
 
@@ -293,18 +295,20 @@ bool load_task(const struct loaded *loaded, pid_t tid, pid_t pid, struct kern_ta
 	return r == 0;
 }
 
-int load_arm(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags, uint64_t ran_ns)
+int load_arm(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags, uint64_t ran_ns, uint32_t code)
 {
-	struct kern_task value = { .flags = flags,
-				   .ran_ns = ran_ns,
-				   .code = flags & KERN_TASK_STARTING ? code_of_child(loaded) : 0 };
+	struct kern_task value = {
+		.flags = flags, .ran_ns = ran_ns, .code = code, .image = (uint64_t)pid << 32 | code
+	};
 	uint32_t number = (uint32_t)pid;
 	int fd = task_fd(tid, pid);
 	int r;
 
+	if (code)
+		(void)__atomic_fetch_add(&loaded->codes[code].refs, 1, __ATOMIC_SEQ_CST);
 	(void)__atomic_fetch_or(&loaded->live->pids[KERN_PID_WORD(number)], KERN_PID_BIT(number), __ATOMIC_SEQ_CST);
 	if (fd < 0) {
-		r = errno == ESRCH ? -ESRCH : arm_awaited(loaded, tid, pid, flags);
+		r = errno == ESRCH ? -ESRCH : arm_awaited(loaded, tid, &value, pid);
 	} else {
 		value.call.head.type = EVENT_CALL;
 		value.call.head.tid = (uint32_t)tid;
@@ -314,6 +318,8 @@ int load_arm(struct loaded *loaded, pid_t tid, pid_t pid, uint32_t flags, uint64
 	}
 	if (r == 0)
 		(void)__atomic_fetch_add(&loaded->live->tasks, 1, __ATOMIC_SEQ_CST);
+	else if (code)
+		(void)__atomic_fetch_sub(&loaded->codes[code].refs, 1, __ATOMIC_SEQ_CST);
 	return r;
 }
 

@@ -176,7 +176,8 @@ struct kern_books {
 #define KERN_CODE_RANGES 16
 struct kern_code {
 	uint32_t refs, used;
-	uint32_t version, pad; /* grows with each change */
+	uint32_t version; /* grows with each change */
+	uint32_t filling; /* the reader writes what was there before us: nothing is known yet */
 	uint64_t least, span; /* of all ranges but the first */
 	struct {
 		uint64_t start, bytes;
