@@ -202,6 +202,20 @@ def case_growing_ring(cwd):
     return bad
 
 
+def case_refused(cwd):
+    """Whatever the kernel has against the programs, as one before 5.13 has: auto takes the other engine and says why."""
+    bad = []
+    for number, text in ((22, "Invalid argument"), (12, "Cannot allocate memory"), (1, "bpf(2) is refused")):
+        result, _, status = run(["true"], cwd, "auto", faults=f"refused={number}")
+        if status != 0 or result["engine"]["name"] != "ptrace" or text not in result["engine"]["why"] or unclosed(result):
+            bad.append(f"{number}: {status} {result['engine']}")
+        alone = subprocess.run([live.SYSCULL, "run", "--engine", "bpf", "--no-keep", "--", "true"], cwd=cwd, check=False, timeout=60,
+                               env=live.clean_env(SYSCULL_TEST_BPF=f"refused={number}"), stdin=subprocess.DEVNULL, capture_output=True)
+        if alone.returncode != 125 or text not in alone.stderr.decode():
+            bad.append(f"{number}: {alone}")
+    return bad
+
+
 def case_failed_calls(cwd):
     """Failures that were lost are known by errno while there is room, then by failure alone."""
     program = "import os\nfor i in range(40000):\n try: os.close(900)\n except OSError: pass\n"

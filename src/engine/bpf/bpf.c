@@ -337,6 +337,11 @@ static int bpf_start(const struct engine_spec *spec, struct engine **ret_engine,
 	r = load_open(&e->loaded, &load, err);
 	if (r == 0)
 		r = load_attach(&e->loaded, err);
+	/* Whatever the kernel had against it: another engine may do. */
+	if (r < 0) {
+		err->code = ENOTSUP;
+		r = -ENOTSUP;
+	}
 	if (r == 0)
 		r = spec->argv ? bpf_launch(e, spec, err) : bpf_attach(e, spec, err);
 	if (r < 0) {

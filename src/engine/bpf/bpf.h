@@ -93,6 +93,7 @@ struct load_faults {
 	uint32_t awaited; /* children that are waited for at a time */
 	uint32_t first; /* bytes of the ring that a run begins with */
 	uint32_t stacks; /* bytes of stacks that are copied */
+	uint32_t refused; /* by the kernel, with this errno */
 };
 
 int load_open(struct loaded *ret, const struct load_spec *spec, struct error *err);

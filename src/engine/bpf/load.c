@@ -191,7 +191,7 @@ int load_open(struct loaded *ret, const struct load_spec *spec, struct error *er
 		return error_set(err, ENOTSUP, "cannot load the bpf engine: the kernel lacks %s; see: syscull doctor",
 				 missing);
 	}
-	r = size_maps(ret, spec, first);
+	r = load_fault("refused") ? -(int)load_fault("refused") : size_maps(ret, spec, first);
 	if (r == 0)
 		r = kernel_bpf__load(ret->skel);
 	if (r == 0)
