@@ -2,6 +2,7 @@
 #include "cmd/count.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -424,9 +425,16 @@ static int write_one(struct run *run, struct format *format, const struct counte
 {
 	FILE *stream = output_stream(&format->output);
 	struct report_options options = options_for(run, stream);
-	int r = format->reporter->machine ? counted_json(stream, counted, facts)
-					  : counted_text(stream, counted, facts, &options);
+	sigset_t ticks, before;
+	int r;
 
+	/* The clock that ends our waits must not end a write. */
+	(void)sigemptyset(&ticks);
+	(void)sigaddset(&ticks, SIGALRM);
+	(void)sigprocmask(SIG_BLOCK, &ticks, &before);
+	r = format->reporter->machine ? counted_json(stream, counted, facts)
+				      : counted_text(stream, counted, facts, &options);
+	(void)sigprocmask(SIG_SETMASK, &before, NULL);
 	if (r < 0)
 		return error_errno(err, -r, "writing the report%s%s", format->output.path ? " to " : "",
 				   format->output.path ? format->output.path : "");
