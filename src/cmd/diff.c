@@ -199,7 +199,8 @@ static int diff_main(const struct command *command, int argc, char **argv)
 		return command_finish();
 	}
 	if (argc - first < 1 || argc - first > 2) {
-		log_line("diff wants two files, or one to compare with the last run");
+		replay_complain("diff wants two files, or one to compare with the last run", argc - first,
+				argv + first);
 		return EXIT_TROUBLE;
 	}
 	status = diff(&s, argv[first], argc - first == 2 ? argv[first + 1] : NULL, &err);

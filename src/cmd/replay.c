@@ -223,6 +223,9 @@ int replay_feed(struct replay *replay, int (*take)(void *data, const struct even
 		return r;
 	if (is_log(replay)) {
 		fill_log_facts(replay);
+		damage = replay->log_unparsed[0] ? replay->log_unparsed : replay->facts.abort_reason;
+		if (damage)
+			log_line("%s: %s; the rest was read", replay->name, damage);
 		return 0;
 	}
 	damage = trace_engine_damage(replay->engine);
@@ -257,6 +260,32 @@ const char *replay_command(const struct replay *replay)
 	char *const *argv = is_log(replay) ? replay->argv : trace_engine_start(replay->engine)->argv;
 
 	return argv ? argv[0] : NULL;
+}
+
+/* How long "log" of "log.123" is; 0: it has no number. */
+static size_t stem(const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	return dot && dot > name && dot[1] >= '1' && dot[1] <= '9' && dot[1 + strspn(dot + 1, "0123456789")] == '\0'
+		       ? (size_t)(dot - name)
+		       : 0;
+}
+
+void replay_complain(const char *what, int count, char *const *names)
+{
+	struct buf shown = BUF_INIT;
+	size_t bytes = count > 1 ? stem(names[0]) : 0;
+	bool set = bytes > 0;
+
+	for (int i = 1; i < count && set; i++)
+		set = stem(names[i]) > 0;
+	if (set && text_escape(&shown, names[0], bytes, '\0', true) >= 0)
+		log_line("%s; there are %d: of the files of strace -ff give what they begin with, %s", what, count,
+			 buf_text(&shown));
+	else
+		log_line("%s; there %s %d", what, count == 1 ? "is" : "are", count);
+	buf_done(&shown);
 }
 
 void replay_close(struct replay *replay)

@@ -39,6 +39,8 @@ int replay_feed(struct replay *replay, int (*take)(void *data, const struct even
 struct stack_options replay_stack_options(const struct replay *replay);
 /* What -v tells of the first word of the command, for %n; NULL attached. */
 const char *replay_command(const struct replay *replay);
+/* Of too many or too few files: one line, with what to give for a set of strace -ff. */
+void replay_complain(const char *what, int count, char *const *names);
 void replay_close(struct replay *replay);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * syscull report: analyses a run that was recorded before.  Works offline:
- * stdout is ours.  0 nothing worth fixing, 1 findings, 2 trouble.
+ * stdout is ours.  0 nothing worth fixing, 1 findings, 2 trouble, and also a
+ * run that cannot be judged, since what was lost of it may be the waste.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -74,6 +75,13 @@ static unsigned worth_fixing(const struct analysis_result *result)
 	return count;
 }
 
+static int status_of(const struct analysis_result *result)
+{
+	if (!result->complete)
+		return EXIT_TROUBLE;
+	return worth_fixing(result) > 0 ? EXIT_FINDINGS : 0;
+}
+
 static int report(struct report_settings *s, const char *path)
 {
 	struct replay replay = REPLAY_INIT;
@@ -101,7 +109,7 @@ static int report(struct report_settings *s, const char *path)
 	if (r == 0)
 		r = view_finish(&s->view, analysis, &replay.facts, &err);
 	if (r == 0)
-		status = worth_fixing(analysis_result(analysis)) > 0 ? EXIT_FINDINGS : 0;
+		status = status_of(analysis_result(analysis));
 	if (r < 0 && err.code == 0)
 		(void)error_errno(&err, -r, "analysing");
 	if (err.code != 0)
@@ -123,7 +131,7 @@ static int report_main(const struct command *command, int argc, char **argv)
 		command_print_help(command);
 		status = command_finish();
 	} else if (argc - first > 1) {
-		log_line("report takes one FILE; there are %d", argc - first);
+		replay_complain("report takes one FILE", argc - first, argv + first);
 	} else {
 		status = report(&s, first < argc ? argv[first] : NULL);
 	}

@@ -344,7 +344,7 @@ static int show_main(const struct command *command, int argc, char **argv)
 		command_print_help(command);
 		status = command_finish();
 	} else if (argc - first > 1) {
-		log_line("show takes one FILE; there are %d", argc - first);
+		replay_complain("show takes one FILE", argc - first, argv + first);
 	} else {
 		status = show(&s, first < argc ? argv[first] : NULL);
 	}

@@ -190,6 +190,13 @@ same_report()
 	expect "$(wc -l <err)" 1
 	[[ $output == *"Beware"*"not all is"* ]]
 	[[ $output == *"getxattr"* ]]
+	# What is missing may be the waste.
+	expect "$status" 2
+	bytes=$((bytes / 2))
+	{ head -c $bytes whole; printf 'damaged block'; tail -c +$((bytes + 14)) whole; } >damaged
+	run_apart "$SYSCULL" report damaged
+	expect "$status" 2
+	expect "$(wc -l <err)" 1
 	run_apart "$SYSCULL" show cut
 	expect "$status" 0
 	[ "$(wc -l <out)" -gt 300 ]
@@ -268,4 +275,38 @@ same_report()
 	if a != b or not a:
 	    sys.exit(f"{a}\n{b}")
 	EOF
+}
+
+@test "a log of strace that is not whole: one line and 2" {
+	need strace strace -o /dev/null true
+	strace -f -o log sh -c 'ls d100 >/dev/null; true'
+	run_apart "$SYSCULL" report log
+	expect "$status$errors" 0
+	head -c 9000 log >torn
+	run_apart "$SYSCULL" report torn
+	expect "$status" 2
+	[[ $errors == *"torn: 1 of "*" lines could not be read, the first is line "* ]]
+	expect "$(wc -l <err)" 1
+	[[ $output == *"not judged, because"* ]]
+	head -n 60 log >short
+	run_apart "$SYSCULL" report short
+	expect "$status" 2
+	[[ $errors == *"short: the log lacks a program's end: it was cut off, "* ]]
+	expect "$(wc -l <err)" 1
+}
+
+@test "what strace writes that is no log of calls says so" {
+	need strace strace -o /dev/null true
+	strace -c -o table true
+	run_apart "$SYSCULL" report table
+	expect "$status" 2
+	expect "$errors" \
+		"syscull: table: a table of strace -c has sums and no calls; write a log: strace -f -T -ttt -o FILE"
+	strace -ff -o set sh -c 'ls >/dev/null; true'
+	run_apart "$SYSCULL" report set.*
+	expect "$status" 2
+	expect "$errors" \
+		"syscull: report takes one FILE; there are 2: of the files of strace -ff give what they begin with, set"
+	run_apart "$SYSCULL" report set
+	expect "$status$errors" 0
 }

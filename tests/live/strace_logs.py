@@ -22,11 +22,15 @@ FORMS = [
     [], ["-f"], ["-f", "-t"], ["-f", "-tt"], ["-f", "-ttt"], ["-f", "-r"], ["-f", "-T"], ["-f", "-ttt", "-T"],
     ["-f", "-y"], ["-f", "-yy"], ["-f", "-v"], ["-f", "-s", "4096"], ["-f", "-s", "0"], ["-f", "-i"], ["-f", "-n"],
     ["-f", "-x"], ["-f", "-xx"], ["-f", "-ttt", "-T", "-v", "-yy", "-s", "256"],
-    ["-ff"], ["-ff", "-ttt"], ["-ff", "-y", "-r"],
+    ["-ff"], ["-ff", "-ttt"], ["-ff", "-y", "-r"], ["-f", "-C"], ["-f", "-Y"], ["-f", "--decode-pids=comm", "-yy"],
 ]
+# To stderr, where strace's messages and what programs write there come in between.
+STREAM_FORMS = [["-f"], ["-f", "-C"], ["-f", "-Y", "-ttt"]]
 if "libunwind" in subprocess.run(["strace", "-V"], capture_output=True, text=True, check=False).stdout:
     FORMS.append(["-f", "-k"])
 ONE = ["ls", "-l", "d"]
+# strace itself writes "Process N attached" into the line of the call that made it; ls writes in pieces.
+LOUD = ["sh", "-c", "ls d none; (ls none/a; true) & wait; echo three >&2; echo >&2; true"]
 TREE = ["sh", "-c", "for i in 1 2 3; do ls d >/dev/null; done; echo $(cat 'odd (name), <\"x\">')"]
 # What depends on how the tracer is told of a task's end, or that it is traced.
 BESIDE = {"exit_group", "exit", "restart_syscall", "execve"}
@@ -60,10 +64,15 @@ def live(command):
 def of_log(form, command, log):
     for old in glob.glob(log + "*"):
         os.unlink(old)
-    done = run("strace", *form, "-o", log, *command)
-    assert done.returncode == 0, (form, done)
+    if form in STREAM_FORMS and command is LOUD:
+        with open(log, "w", encoding="ascii") as stream:
+            subprocess.run(["strace", *form, *command], stderr=stream, stdout=subprocess.PIPE, check=True,
+                           stdin=subprocess.DEVNULL)
+    else:
+        done = run("strace", *form, "-o", log, *command)
+        assert done.returncode == 0, (form, done)
     done = run(SYSCULL, "report", "--format", "json=log.json", log)
-    assert done.returncode in (0, 1), (form, done)
+    assert done.returncode in (0, 1) and not done.stderr, (form, done)
     with open("log.json", encoding="utf-8") as file:
         report = json.load(file)
     assert report["accounting"]["lost"] == 0, (form, report["warnings"])
@@ -78,7 +87,7 @@ with tempfile.TemporaryDirectory() as place:
         open(f"d/f{i}", "w", encoding="ascii").close()
     with open('odd (name), <"x">', "w", encoding="ascii") as file:
         file.write("odd\n")
-    wanted = {tuple(command): live(command) for command in (ONE, TREE)}
+    wanted = {tuple(command): live(command) for command in (ONE, TREE, LOUD)}
     bad = 0
     for form in FORMS:
         for command in (ONE, TREE):
@@ -92,5 +101,9 @@ with tempfile.TemporaryDirectory() as place:
             assert report["engine"]["name"] == "strace-log"
             assert report["exit"]["status"] in (0, None)
             assert len(report["processes"]) == (1 if command is ONE else 5), (form, len(report["processes"]))
+    for form in STREAM_FORMS:
+        got, report = of_log(form, LOUD, "log")
+        assert got == wanted[tuple(LOUD)], (form, got - wanted[tuple(LOUD)], wanted[tuple(LOUD)] - got)
+        assert len(report["processes"]) == 4, (form, report["processes"])
     assert not bad, f"{bad} forms differ"
-    print(f"{len(FORMS)} forms")
+    print(f"{len(FORMS) + len(STREAM_FORMS)} forms")

@@ -162,6 +162,9 @@ static void annotations(struct strace_log *log, struct strace_task *task, const 
 		one.end = arguments.at;
 		arguments.at++;
 		strace_blanks(&one);
+		/* Behind the number of a process stands its name (-Y). */
+		if (row->args[arg].kind != KIND_fd && row->args[arg].kind != KIND_dirfd)
+			continue;
 		if (one.at < one.end && isdigit((unsigned char)*one.at) && strace_number(&one, &value) &&
 		    strace_annotation(&one, &path))
 			strace_tell_fd(log, task, (int64_t)value, path);

@@ -3,7 +3,7 @@
  * The beginning of a line: pid, time and place, in all the ways that strace
  * 4.x to 6.x write them.
  *
- *     [pid  123] 123  12:34:56  12:34:56.123456  1700000000.123456
+ *     [pid  123] 123  123<sh>  12:34:56  12:34:56.123456  1700000000.123456
  *     0.000123  (+ 0.000123)  [00007f12345678]  [ 257]
  */
 #include <ctype.h>
@@ -22,6 +22,23 @@ static bool digits(const char **at, const char *end, uint64_t *ret)
 		value = value * 10 + (uint64_t)(*(*at)++ - '0');
 	*ret = value;
 	return *at > begin;
+}
+
+bool strace_tid(struct strace_at *at, uint64_t *ret)
+{
+	const char *p = at->at, *end = at->end;
+
+	if (!digits(&p, end, ret) || *ret == 0 || *ret > INT32_MAX)
+		return false;
+	/* strace writes brackets of a name as \74 and \76. */
+	if (p < end && *p == '<') {
+		p = memchr(p, '>', (size_t)(end - p));
+		if (!p)
+			return false;
+		p++;
+	}
+	at->at = p;
+	return true;
 }
 
 static void blanks(const char **at, const char *end)
@@ -125,24 +142,26 @@ static bool take_place(const char **at, const char *end, struct strace_line *lin
 
 bool strace_line_split(const char *text, size_t bytes, bool tids, struct strace_line *ret)
 {
-	const char *at = text, *end = text + bytes, *p;
+	const char *at = text, *end = text + bytes;
 	uint64_t number;
 
 	*ret = (struct strace_line){ 0 };
 	blanks(&at, end);
 	if (end - at > 5 && memcmp(at, "[pid ", 5) == 0) {
-		p = at + 5;
-		blanks(&p, end);
-		if (!digits(&p, end, &number) || p == end || *p != ']' || number == 0 || number > INT32_MAX)
+		struct strace_at tid = { at + 5, end };
+
+		blanks(&tid.at, end);
+		if (!strace_tid(&tid, &number) || tid.at == end || *tid.at != ']')
 			return false;
 		ret->tid = (uint32_t)number;
-		at = p + 1;
+		at = tid.at + 1;
 		blanks(&at, end);
 	} else if (tids) {
-		p = at;
-		if (digits(&p, end, &number) && p < end && *p == ' ' && number > 0 && number <= INT32_MAX) {
+		struct strace_at tid = { at, end };
+
+		if (strace_tid(&tid, &number) && tid.at < end && *tid.at == ' ') {
 			ret->tid = (uint32_t)number;
-			at = p;
+			at = tid.at;
 			blanks(&at, end);
 		}
 	}
@@ -167,7 +186,13 @@ static bool content(const char *at, const char *end)
 	}
 	while (p < end && (islower((unsigned char)*p) || isdigit((unsigned char)*p) || *p == '_'))
 		p++;
-	return p > at && p < end && *p == '(' && memchr(p, '=', (size_t)(end - p)) != NULL;
+	return p > at && p < end && *p == '(' &&
+	       (memchr(p, '=', (size_t)(end - p)) != NULL || memmem(p, (size_t)(end - p), " ...>", 5) != NULL);
+}
+
+bool strace_line_tells(const struct strace_line *line)
+{
+	return content(line->text, line->end);
 }
 
 bool strace_log_is(const char *text, size_t bytes)
@@ -177,6 +202,9 @@ bool strace_log_is(const char *text, size_t bytes)
 
 	if (memchr(text, '\0', bytes))
 		return false;
+	/* No log, and the engine says what it is. */
+	if (strace_table_is(text, bytes))
+		return true;
 	while (text < end && lines < 50) {
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
 		struct strace_line line;

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The files of a log and the engine's functions.  A first pass finds who made
- * which task, since a child can be seen before its parent's call has returned;
- * the second one tells.  The files of an -ff set are merged by time, or, when
+ * Lines become records, and the engine's functions.  The second pass: the
+ * first one is in births.c.  The files of an -ff set are merged by time, or, when
  * they have none, a child's is told where it was made.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,26 +54,6 @@ void strace_end(struct strace_log *log, struct buf *record)
 
 /* Files */
 
-static bool read_line(struct strace_file *file)
-{
-	ssize_t bytes;
-
-	if (file->ended)
-		return false;
-	do {
-		bytes = getline(&file->line, &file->room, file->stream);
-		if (bytes < 0) {
-			file->ended = true;
-			return false;
-		}
-		file->lines++;
-		while (bytes > 0 && (file->line[bytes - 1] == '\n' || file->line[bytes - 1] == '\r'))
-			bytes--;
-	} while (bytes == 0);
-	file->bytes = (size_t)bytes;
-	return true;
-}
-
 static void not_parsed(struct strace_log *log, const struct strace_file *file)
 {
 	log->facts.unparsed++;
@@ -88,10 +66,9 @@ static void not_parsed(struct strace_log *log, const struct strace_file *file)
 			  true);
 }
 
-/* The next line of this file is in its parts. */
-static bool ready(struct strace_log *log, struct strace_file *file)
+bool strace_ready(struct strace_log *log, struct strace_file *file)
 {
-	while (!file->ready && read_line(file)) {
+	while (!file->ready && strace_read_line(file)) {
 		log->facts.lines++;
 		if (file->bytes > STRACE_LINE_MAX || memchr(file->line, '\0', file->bytes) ||
 		    !strace_line_split(file->line, file->bytes, file->tid == 0, &file->parts)) {
@@ -129,7 +106,7 @@ static struct strace_file *next_file(struct strace_log *log)
 	for (unsigned i = 0; i < log->file_count; i++) {
 		struct strace_file *file = &log->files[i];
 
-		if (!ready(log, file))
+		if (!strace_ready(log, file))
 			continue;
 		if (!best || (log->facts.times && !file->parts.relative ? file->last_ns < best->last_ns
 									: rank(log, file) > rank(log, best)))
@@ -158,6 +135,18 @@ static bool is_word(struct strace_at name, const char *word)
 	return (size_t)(name.end - name.at) == strlen(word) && memcmp(name.at, word, strlen(word)) == 0;
 }
 
+static void exits(struct strace_log *log, struct strace_task *task, bool all)
+{
+	struct strace_task *leader;
+
+	task->exiting = true;
+	if (!all || task->pid == task->tid)
+		return;
+	leader = strace_task_of(log, task->pid);
+	if (leader)
+		leader->exiting = true;
+}
+
 /* A whole call, with its effects on tasks. */
 static bool whole(struct strace_log *log, uint32_t tid, struct strace_at text, uint64_t time_ns, uint64_t ip)
 {
@@ -178,7 +167,8 @@ static bool whole(struct strace_log *log, uint32_t tid, struct strace_at text, u
 		strace_task_begin(log, task, execs);
 	task = strace_task_of(log, tid);
 	if (is_word(name, "exit") || is_word(name, "exit_group"))
-		task->exiting = true;
+		exits(log, task, is_word(name, "exit_group"));
+	task = strace_task_of(log, tid);
 	/* The child is told before the call that made it has returned. */
 	if (makes && (int64_t)value > 0 && value <= INT32_MAX && map_get(&log->births, value)) {
 		struct strace_task *child = strace_task_of(log, (uint32_t)value);
@@ -194,14 +184,22 @@ static bool whole(struct strace_log *log, uint32_t tid, struct strace_at text, u
 	return true;
 }
 
-/* "read(3, <unfinished ...>": up to the gap. */
+static bool ends_in(struct strace_at text, const char *word)
+{
+	size_t bytes = strlen(word);
+
+	return (size_t)(text.end - text.at) > bytes && memcmp(text.end - bytes, word, bytes) == 0;
+}
+
+/* "read(3, <unfinished ...>": up to the gap.  "<detached ...>": there is no more of the task. */
 static bool unfinished(struct strace_log *log, uint32_t tid, struct strace_at text, uint64_t time_ns, uint64_t ip)
 {
-	static const char gap[] = "<unfinished ...>";
-	size_t bytes = (size_t)(text.end - text.at);
+	static const char gap[] = "<unfinished ...>", last[] = "<detached ...>";
+	bool detached = ends_in(text, last);
+	size_t bytes = (size_t)(text.end - text.at) - (detached ? sizeof last - 1 : sizeof gap - 1);
 	struct strace_task *task;
 
-	if (bytes < sizeof gap || memcmp(text.end - (sizeof gap - 1), gap, sizeof gap - 1) != 0)
+	if (!detached && !ends_in(text, gap))
 		return false;
 	task = strace_task_of(log, tid);
 	if (!task)
@@ -210,11 +208,12 @@ static bool unfinished(struct strace_log *log, uint32_t tid, struct strace_at te
 		strace_task_begin(log, task, memcmp(text.at, "exec", 4) == 0);
 	task = strace_task_of(log, tid);
 	free(task->pending);
-	task->pending = strndup(text.at, bytes - (sizeof gap - 1));
+	task->pending = strndup(text.at, bytes);
+	log->detached |= detached;
 	task->pending_ns = time_ns;
 	task->pending_ip = ip;
 	if (strncmp(text.at, "exit", 4) == 0)
-		task->exiting = true;
+		exits(log, task, strncmp(text.at, "exit_group", 10) == 0);
 	return true;
 }
 
@@ -319,15 +318,33 @@ static bool other(struct strace_at text)
 	return false;
 }
 
+/* A line on a terminal's stream says whose it is while there are several. */
+static uint32_t only_task(struct strace_log *log)
+{
+	const struct strace_task *task = log->root ? map_get(&log->tasks, log->root) : NULL;
+	uint32_t found = 0, count = 0;
+	uint64_t tid;
+	size_t at = 0;
+
+	if (!task || !task->ended)
+		return log->root ? log->root : log->nameless;
+	while ((task = map_next(&log->tasks, &at, &tid)) != NULL) {
+		if (task->begun && !task->ended && count++ == 0)
+			found = task->tid;
+	}
+	return count == 1 ? found : log->root;
+}
+
 static void take(struct strace_log *log, struct strace_file *file)
 {
 	struct strace_at text = { file->parts.text, file->parts.end };
 	uint32_t tid = file->parts.tid ? file->parts.tid : file->tid;
 	uint64_t time_ns = now(log, file), ip = file->parts.has_ip ? file->parts.ip : 0;
 
-	/* One process, watched without -f. */
 	if (tid == 0)
-		tid = log->root ? log->root : 1;
+		tid = only_task(log);
+	if (file->detached)
+		log->detached = true;
 	if (!unfinished(log, tid, text, time_ns, ip) && !resumed(log, tid, text) && !ended(log, tid, text) &&
 	    !other(text) && !whole(log, tid, text, time_ns, ip))
 		not_parsed(log, file);
@@ -345,10 +362,18 @@ static void finish(struct strace_log *log)
 		if (!task->begun || task->ended)
 			continue;
 		give_up_pending(log, task);
-		/* A log without -f, or one that was cut, has no line for the end. */
+		/* strace -q has no line for the end, a log of -p none either.  A program that began in this
+		 * log and does not even want to end is one whose end was cut off. */
+		if (log->facts.from_start && task->pid == task->tid && !task->exiting && !log->detached)
+			log->facts.cut++;
 		strace_task_exit(log, task, EVENT_EXIT_LOST, 0);
 	}
 	log->facts.first_text = buf_text(&log->first_text);
+	if (log->facts.cut > 0) {
+		log->stats.aborted = true;
+		(void)snprintf(log->stats.abort_reason, sizeof log->stats.abort_reason,
+			       "the log lacks a program's end: it was cut off, or strace -qqq left it out");
+	}
 }
 
 static int strace_next(struct engine *engine, const struct event_head **ret_record, struct error *err)
@@ -372,65 +397,9 @@ static int strace_next(struct engine *engine, const struct event_head **ret_reco
 	return ENGINE_RECORD;
 }
 
-/* The first pass. */
-static void find_births(struct strace_log *log)
+/* All of it is counted by the second pass. */
+static void forget_counts(struct strace_log *log)
 {
-	for (unsigned i = 0; i < log->file_count; i++) {
-		struct strace_file *file = &log->files[i];
-		struct map pending; /* tid → the name's beginning was seen */
-
-		map_init(&pending, sizeof(char *), 0);
-		while (ready(log, file)) {
-			struct strace_at text = { file->parts.text, file->parts.end };
-			uint32_t tid = file->parts.tid ? file->parts.tid : file->tid;
-			size_t bytes = (size_t)(text.end - text.at);
-
-			file->ready = false;
-			if (tid == 0)
-				tid = 1;
-			if (bytes > 5 && (memcmp(text.at, "clone", 5) == 0 || memcmp(text.at, "fork(", 5) == 0 ||
-					  memcmp(text.at, "vfork", 5) == 0)) {
-				char **begun = map_put(&pending, tid, NULL);
-				bool cut = memmem(text.at, bytes, "<unfinished", 11) != NULL;
-
-				strace_find_birth(log, tid, text);
-				if (begun) {
-					free(*begun);
-					*begun = cut ? strndup(text.at, bytes) : NULL;
-				}
-			} else if (strace_literal(&text, "<... ")) {
-				char **begun = map_get(&pending, tid);
-				struct buf both = BUF_INIT;
-				const char *gap, *rest = memmem(text.at, (size_t)(text.end - text.at), "resumed>", 8);
-
-				if (!begun || !*begun || !rest)
-					continue;
-				gap = strstr(*begun, "<unfinished");
-				(void)buf_add(&both, *begun, (size_t)(gap - *begun));
-				(void)buf_add(&both, rest + 8, (size_t)(text.end - rest - 8));
-				if (!both.failed)
-					strace_find_birth(log, tid,
-							  (struct strace_at){ both.data, both.data + both.bytes });
-				buf_done(&both);
-				free(*begun);
-				*begun = NULL;
-			}
-		}
-		{
-			size_t at = 0;
-			uint64_t key;
-			char **begun;
-
-			while ((begun = map_next(&pending, &at, &key)) != NULL)
-				free(*begun);
-		}
-		map_done(&pending);
-		rewind(file->stream);
-		file->lines = 0;
-		file->last_ns = 0;
-		file->ended = file->ready = false;
-	}
-	/* All of it is counted by the second pass. */
 	log->facts = (struct strace_facts){ .times = log->facts.times };
 	log->stats = (struct engine_stats){ 0 };
 	buf_clear(&log->first_text);
@@ -464,74 +433,6 @@ static void strace_stop(struct engine *engine)
 	free(log);
 }
 
-static int open_file(struct strace_log *log, const char *path, struct error *err)
-{
-	struct strace_file *file = &log->files[log->file_count];
-	const char *dot = strrchr(path, '.');
-	char head[64];
-	size_t bytes;
-
-	file->name = strdup(path);
-	file->stream = file->name ? fopen(path, "re") : NULL;
-	if (!file->stream)
-		return error_errno(err, file->name ? errno : ENOMEM, "%s", path);
-	log->file_count++;
-	/* The first pass needs a second look. */
-	if (fseek(file->stream, 0, SEEK_SET) != 0)
-		return error_set(err, ESPIPE, "%s: a log has to be in a file, this cannot be read twice", path);
-	bytes = fread(head, 1, sizeof head - 1, file->stream);
-	head[bytes] = '\0';
-	rewind(file->stream);
-	if (strncmp(head, "% time ", 7) == 0)
-		return error_set(
-			err, EINVAL,
-			"%s: a table of strace -c has sums and no calls; write a log: strace -f -T -ttt -o FILE", path);
-	/* log.123 of a set */
-	if (dot && dot[1] >= '1' && dot[1] <= '9' && strspn(dot + 1, "0123456789") == strlen(dot + 1) &&
-	    strlen(dot + 1) < 10) {
-		struct strace_line line;
-
-		if (ready(log, file) && strace_line_split(file->line, file->bytes, true, &line) && line.tid == 0)
-			file->tid = (uint32_t)strtoul(dot + 1, NULL, 10);
-		rewind(file->stream);
-		file->lines = 0;
-		file->last_ns = 0;
-		file->ready = file->ended = false;
-	}
-	return 0;
-}
-
-/* FILE, or when there is none FILE.1, FILE.2, … of strace -ff. */
-static int open_files(struct strace_log *log, const char *path, struct error *err)
-{
-	struct stat st;
-	struct buf pattern = BUF_INIT;
-	glob_t found = { 0 };
-	int r = 0;
-
-	if (stat(path, &st) == 0) {
-		log->files = calloc(1, sizeof *log->files);
-		return log->files ? open_file(log, path, err) : error_errno(err, ENOMEM, "%s", path);
-	}
-	for (const char *p = path; *p; p++)
-		(void)buf_printf(&pattern, "%s%c", strchr("*?[\\", *p) ? "\\" : "", *p);
-	(void)buf_puts(&pattern, ".[0-9]*");
-	if (pattern.failed || glob(buf_text(&pattern), 0, NULL, &found) != 0 || found.gl_pathc == 0)
-		r = error_errno(err, ENOENT, "%s", path);
-	else if (found.gl_pathc > STRACE_FILES_MAX)
-		r = error_set(err, E2BIG, "%s: %zu files of one log; at most %d", path, found.gl_pathc,
-			      STRACE_FILES_MAX);
-	if (r == 0) {
-		log->files = calloc(found.gl_pathc, sizeof *log->files);
-		r = log->files ? 0 : error_errno(err, ENOMEM, "%s", path);
-	}
-	for (size_t i = 0; r == 0 && i < found.gl_pathc; i++)
-		r = open_file(log, found.gl_pathv[i], err);
-	globfree(&found);
-	buf_done(&pattern);
-	return r;
-}
-
 static int strace_start(const struct engine_spec *spec, struct engine **ret_engine, struct error *err)
 {
 	struct strace_log *log = calloc(1, sizeof *log);
@@ -547,12 +448,19 @@ static int strace_start(const struct engine_spec *spec, struct engine **ret_engi
 	log->env_names = spec->env_names;
 	log->cwd = spec->cwd;
 	log->now_ns = START_NS;
-	r = open_files(log, spec->file, err);
+	r = strace_open(log, spec->file, err);
 	if (r < 0) {
 		strace_stop(&log->engine);
 		return r;
 	}
-	find_births(log);
+	if (!strace_find_births(log)) {
+		strace_stop(&log->engine);
+		return error_set(err, EINVAL,
+				 "%s: a table of strace -c has sums and no calls; write a log: "
+				 "strace -f -T -ttt -o FILE",
+				 spec->file);
+	}
+	forget_counts(log);
 	*ret_engine = &log->engine;
 	return 0;
 }

@@ -34,6 +34,7 @@ struct strace_facts {
 	bool identities; /* -v: dev and inode of files */
 	bool filtered; /* programs ended without exit_group: calls were left out, or the log was cut */
 	uint64_t lines, unparsed;
+	unsigned cut; /* processes whose end is missing in a log that has the first program's beginning */
 	uint64_t first_unparsed; /* number of the line, 0 none */
 	const char *first_text; /* its beginning, escaped; lives as long as the engine */
 };
@@ -53,6 +54,8 @@ struct strace_line {
 
 /* False: nothing that strace writes. */
 bool strace_line_split(const char *line, size_t bytes, bool tids, struct strace_line *ret);
+/* Does it look like a call, or another of the lines that tell something? */
+bool strace_line_tells(const struct strace_line *line);
 
 /* text.c: a place in a call's text */
 struct strace_at {
@@ -74,6 +77,12 @@ bool strace_literal(struct strace_at *at, const char *word);
 /* Behind a descriptor: "</path>"; false: none.  Escapes are left. */
 bool strace_annotation(struct strace_at *at, struct strace_at *ret_text);
 
+/* "123", and the program's name of -Y and --decode-pids=comm: "123<sh>". */
+bool strace_tid(struct strace_at *at, uint64_t *ret);
+
+/* Where we are in a table of strace -c or -C. */
+enum strace_table { STRACE_TABLE_NONE, STRACE_TABLE_HEAD, STRACE_TABLE_ROWS, STRACE_TABLE_SUMS };
+
 struct strace_file {
 	FILE *stream;
 	char *name;
@@ -82,6 +91,9 @@ struct strace_file {
 	char *line; /* the next one, read ahead */
 	size_t room, bytes;
 	bool ready, ended;
+	enum strace_table table;
+	bool tables; /* there was one */
+	bool detached; /* strace said that it left a task */
 	uint64_t last_ns; /* for relative times */
 	struct strace_line parts;
 };
@@ -114,6 +126,8 @@ struct strace_log {
 	uint64_t now_ns, step_ns;
 	uint64_t begun; /* tasks told */
 	uint32_t root; /* the first task; 0 none yet */
+	uint32_t nameless; /* whose lines are those without a number, at first */
+	bool detached; /* strace left while tasks ran */
 	uint64_t items;
 	const char *const *env_names;
 	const char *cwd; /* NULL unknown */
@@ -124,6 +138,14 @@ struct strace_log {
 	struct engine_exit exit;
 	bool over;
 };
+
+/* file.c: the next line of calls, without what was written into it; false: no more */
+bool strace_read_line(struct strace_file *file);
+/* Begins with the table of strace -c. */
+bool strace_table_is(const char *text, size_t bytes);
+void strace_rewind(struct strace_file *file);
+/* FILE, or the files of -ff whose names begin so. */
+int strace_open(struct strace_log *log, const char *path, struct error *err);
 
 /* call.c: the text of a whole call; false: not parsed */
 bool strace_call(struct strace_log *log, struct strace_task *task, struct strace_at text, uint64_t time_ns,
@@ -145,7 +167,12 @@ void strace_task_exit(struct strace_log *log, struct strace_task *task, int how,
 void strace_find_birth(struct strace_log *log, uint32_t tid, struct strace_at text);
 void strace_tell_fd(struct strace_log *log, const struct strace_task *task, int64_t fd, struct strace_at path);
 
+/* births.c, the first pass.  False: a table of strace -c, and nothing else. */
+bool strace_find_births(struct strace_log *log);
+
 /* log.c */
+/* The next line of this file is in its parts. */
+bool strace_ready(struct strace_log *log, struct strace_file *file);
 struct buf *strace_begin(struct strace_log *log, enum event_type type, const struct strace_task *task,
 			 uint64_t time_ns);
 void strace_end(struct strace_log *log, struct buf *record);

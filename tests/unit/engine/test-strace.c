@@ -104,6 +104,9 @@ static void beginnings_of_lines(void **state)
 		{ "12:34:56 (+     0.000081) getpid() = 1", 0, UINT64_C(45296000000000), true, false, 0 },
 		{ "[00007f12345678ab] getpid() = 1", 0, 0, false, false, UINT64_C(0x7f12345678ab) },
 		{ "5 [  39] getpid() = 1", 5, 0, false, false, 0 },
+		{ "5<sh> getpid() = 1", 5, 0, false, false, 0 },
+		{ "5<a b\\76> 0.000081 getpid() = 1", 5, 81000, true, true, 0 },
+		{ "[pid    5<sh>] getpid() = 1", 5, 0, false, false, 0 },
 	};
 
 	(void)state;
@@ -267,6 +270,106 @@ static void what_is_no_call_is_counted(void **state)
 	end(&w, 4);
 }
 
+/* What strace says, and what the program writes, into a log that is on stderr. */
+static void what_stands_in_lines(void **state)
+{
+	static const char text[] = "execve(\"/bin/sh\", [\"sh\"], 0x7f /* 2 vars */) = 0\n"
+				   "vfork(strace: Process 11 attached\n"
+				   " <unfinished ...>\n"
+				   "[pid 11] write(2, \"ls: \", 4ls: )    = 4\n"
+				   "[pid 10] <... vfork resumed>)        = 11\n"
+				   "[pid 10] clone(child_stack=NULL, flags=SIGCHLDstrace: Process 12<sh> attached\n"
+				   "strace: Process 11 detached\n"
+				   ", child_tidptr=0x7f) = 12\n"
+				   "[pid 12] write(2, \"\\n1\\n\", 3\n1\n)    = 3\n"
+				   "[pid 12] write(2, \"strace: Process 5 attached\", 26) = 26\n"
+				   "[pid 12] +++ exited with 0 +++\n"
+				   "[pid 11] +++ exited with 0 +++\n"
+				   "write(1, \"\"..., 20 <unfinished ...>\n"
+				   "<... write resumed>) = 20\n"
+				   "exit_group(0) = ?\n"
+				   "+++ exited with 0 +++\n";
+	static const struct {
+		const char *name;
+		uint32_t tid;
+		int64_t ret;
+	} calls[] = {
+		{ "execve", 10, 0 }, { "write", 11, 4 },  { "vfork", 10, 11 }, { "clone", 10, 12 },
+		{ "write", 12, 3 },  { "write", 12, 26 }, { "write", 10, 20 }, { "exit_group", 10, 0 },
+	};
+	struct engine_exit exit;
+	struct world w;
+
+	(void)state;
+	begin(&w, text, sizeof text - 1);
+	for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+		const struct event_call *call = next_call(&w);
+
+		check_call(call, calls[i].name, calls[i].ret);
+		assert_int_equal(call->head.tid, calls[i].tid);
+	}
+	assert_null(next_call(&w));
+	engine_strace_log.exit_of(w.engine, &exit);
+	assert_true(exit.known);
+	end(&w, 0);
+}
+
+static void tables_hold_no_calls(void **state)
+{
+	static const char text[] = "getpid() = 1\n"
+				   "% time     seconds  usecs/call     calls    errors syscall\n"
+				   "------ ----------- ----------- --------- --------- ----------------\n"
+				   " 50.00    0.000000           0         7           read\n"
+				   " 50.00    0.000000           0         2         2 ioctl\n"
+				   "------ ----------- ----------- --------- --------- ----------------\n"
+				   "100.00    0.000000           0         9         2 total\n"
+				   "syscall              calls\n"
+				   "---------------- ---------\n"
+				   "read                     7\n"
+				   "getpid() = 2\n"
+				   "  0.00 is none of it\n"
+				   "+++ exited with 0 +++\n";
+	struct world w;
+
+	(void)state;
+	begin(&w, text, sizeof text - 1);
+	check_call(next_call(&w), "getpid", 1);
+	check_call(next_call(&w), "getpid", 2);
+	assert_null(next_call(&w));
+	end(&w, 1);
+}
+
+/* A program whose beginning is there and whose end is not. */
+static void cut_between_lines(void **state)
+{
+	static const struct {
+		const char *text;
+		bool cut;
+	} rows[] = {
+		{ "7 execve(\"/bin/ls\", [\"ls\"], 0x1 /* 2 vars */) = 0\n7 getpid() = 7\n", true },
+		{ "7 execve(\"/bin/ls\", [\"ls\"], 0x1 /* 2 vars */) = 0\n7 exit_group(0) = ?\n", false },
+		{ "7 execve(\"/bin/ls\", [\"ls\"], 0x1 /* 2 vars */) = 0\n7 read(0,  <detached ...>\n", false },
+		{ "7 execve(\"/bin/ls\", [\"ls\"], 0x1 /* 2 vars */) = 0\n7 clone(flags=CLONE_VM|CLONE_THREAD) = 8\n"
+		  "8 exit_group(0) = ?\n",
+		  false },
+		{ "7 getpid() = 7\n", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct engine_stats stats;
+		struct world w;
+
+		begin(&w, rows[i].text, strlen(rows[i].text));
+		while (next(&w))
+			;
+		engine_strace_log.stats(w.engine, &stats);
+		assert_int_equal(stats.aborted, rows[i].cut);
+		assert_int_equal(stats.abort_reason[0] != '\0', rows[i].cut);
+		end(&w, 0);
+	}
+}
+
 /* A log cut at every byte: never a crash, never a call that was not there. */
 static void torn_anywhere(void **state)
 {
@@ -319,10 +422,12 @@ static void logs_are_recognised(void **state)
 	static const char log[] = "123 12:34:56 execve(\"/bin/ls\", [\"ls\"], 0x1 /* 2 vars */) = 0\n123 12:34:56 "
 				  "brk(NULL) = 0x5\n";
 	static const char prose[] = "This is a text.\nIt has lines (and brackets) = so what\nNo calls though\n";
+	static const char table[] = "     calls syscall\n--------- -------\n";
 	static const char binary[] = "getpid() = 1\n\0\0";
 
 	(void)state;
 	assert_true(strace_log_is(log, sizeof log - 1));
+	assert_true(strace_log_is(table, sizeof table - 1));
 	assert_false(strace_log_is(prose, sizeof prose - 1));
 	assert_false(strace_log_is(binary, sizeof binary - 1));
 	assert_false(strace_log_is("", 0));
@@ -335,6 +440,9 @@ int main(void)
 		cmocka_unit_test(calls_have_what_they_had),
 		cmocka_unit_test(children_come_after_their_makers),
 		cmocka_unit_test(what_is_no_call_is_counted),
+		cmocka_unit_test(what_stands_in_lines),
+		cmocka_unit_test(tables_hold_no_calls),
+		cmocka_unit_test(cut_between_lines),
 		cmocka_unit_test(torn_anywhere),
 		cmocka_unit_test(a_table_is_refused),
 		cmocka_unit_test(logs_are_recognised),
