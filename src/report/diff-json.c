@@ -72,10 +72,10 @@ static void findings(struct json *json, const struct compare *compare, bool all)
 		json_member_string(json, "what", one->what);
 		json_member_string(json, "where", one->where);
 		json_member_bool(json, "worth", one->worth);
-		json_member_uint(json, "calls_before", row->before ? row->before->calls : 0);
-		json_member_uint(json, "calls_after", row->after ? row->after->calls : 0);
-		json_member_ns(json, "cost_before_ns", row->before ? row->before->ns : 0);
-		json_member_ns(json, "cost_after_ns", row->after ? row->after->ns : 0);
+		json_member_uint(json, "calls_before", row->calls_before);
+		json_member_uint(json, "calls_after", row->calls_after);
+		json_member_ns(json, "cost_before_ns", row->ns_before);
+		json_member_ns(json, "cost_after_ns", row->ns_after);
 		json_object_end(json);
 	}
 	json_array_end(json);

@@ -48,8 +48,8 @@ int diff_markdown_write(FILE *out, const struct compare *compare, bool all, cons
 			continue;
 		(void)fprintf(out, "%s- %s: ", i == 0 ? "\n" : "", compare_change_name(one->change));
 		word_markdown(out, shown->rule);
-		(void)fprintf(out, ", %s to %s calls; ", text_count(one->before ? one->before->calls : 0, a),
-			      text_count(one->after ? one->after->calls : 0, b));
+		(void)fprintf(out, ", %s to %s calls; ", text_count(one->calls_before, a),
+			      text_count(one->calls_after, b));
 		word_markdown(out, shown->what);
 		(void)fputc('\n', out);
 	}

@@ -116,14 +116,20 @@ static void finding(struct term *term, const struct compare_finding *row, struct
 {
 	const struct snapshot_finding *one = row->after ? row->after : row->before;
 	char a[TEXT_NUMBER_MAX], b[TEXT_NUMBER_MAX];
-	double ns = (row->after ? row->after->ns : 0) - (row->before ? row->before->ns : 0);
+	double ns = row->ns_after - row->ns_before;
+	bool aside = row->change == COMPARE_NOT_JUDGED;
 	bool worse = row->change == COMPARE_NEW || row->change == COMPARE_GROWN;
 
-	label(term, compare_change_name(row->change));
+	label(term, aside ? "unjudged" : compare_change_name(row->change));
 	term_foreign(term, text, one->rule);
-	(void)buf_printf(text, ": %s to %s calls", text_count(row->before ? row->before->calls : 0, a),
-			 text_count(row->after ? row->after->calls : 0, b));
-	if (row->change != COMPARE_SAME)
+	if (aside)
+		(void)buf_printf(text, ": %s calls %s, not judged %s",
+				 text_count(row->before ? row->calls_before : row->calls_after, a),
+				 row->before ? "before" : "after", row->before ? "after" : "before");
+	else
+		(void)buf_printf(text, ": %s to %s calls", text_count(row->calls_before, a),
+				 text_count(row->calls_after, b));
+	if (row->change != COMPARE_SAME && !aside)
 		(void)buf_printf(text, ", %s%s", ns > 0 ? "+" : "-", text_ns(ns > 0 ? ns : -ns, a));
 	(void)buf_puts(text, "; ");
 	term_foreign(term, text, one->what);
@@ -131,7 +137,7 @@ static void finding(struct term *term, const struct compare_finding *row, struct
 		(void)buf_puts(text, "; ");
 		term_foreign(term, text, one->where);
 	}
-	wrapped(term, worse ? TERM_ALARM : row->change == COMPARE_SAME ? TERM_PLAIN : TERM_MONEY, text);
+	wrapped(term, worse ? TERM_ALARM : row->change == COMPARE_SAME || aside ? TERM_PLAIN : TERM_MONEY, text);
 }
 
 int diff_text_write(FILE *out, const struct compare *compare, bool all, const struct tty *tty)
@@ -157,10 +163,10 @@ int diff_text_write(FILE *out, const struct compare *compare, bool all, const st
 		if (all || compare->findings.at[i].change != COMPARE_SAME)
 			finding(&term, &compare->findings.at[i], &text);
 	}
-	if (compare->findings.used > 0 && compare->changed_findings == 0 && !all) {
+	if (compare->same_findings > 0 && compare->changed_findings == 0 && !all) {
 		label(&term, "same");
-		(void)buf_printf(&text, "%zu %s", compare->findings.used,
-				 compare->findings.used == 1 ? "finding" : "findings");
+		(void)buf_printf(&text, "%zu %s", compare->same_findings,
+				 compare->same_findings == 1 ? "finding" : "findings");
 		wrapped(&term, TERM_PLAIN, &text);
 	}
 	failed = text.failed;

@@ -39,25 +39,6 @@ static void add_call(struct compare *compare, const struct snapshot_call *before
 	compare->changed_calls += row->before != row->after || row->failed_before != row->failed_after;
 }
 
-static void add_finding(struct compare *compare, const struct snapshot_finding *before,
-			const struct snapshot_finding *after, bool *ret_failed)
-{
-	struct compare_finding *row = vec_add(&compare->findings);
-
-	if (!row) {
-		*ret_failed = true;
-		return;
-	}
-	row->before = before;
-	row->after = after;
-	row->change = !after			     ? COMPARE_GONE
-		      : !before			     ? COMPARE_NEW
-		      : before->calls > after->calls ? COMPARE_SHRUNK
-		      : before->calls < after->calls ? COMPARE_GROWN
-						     : COMPARE_SAME;
-	compare->changed_findings += row->change != COMPARE_SAME;
-}
-
 /* Both lists are sorted. */
 static void compare_calls(struct compare *compare, bool *ret_failed)
 {
@@ -70,24 +51,6 @@ static void compare_calls(struct compare *compare, bool *ret_failed)
 						 : strcmp(a->calls.at[i].name, b->calls.at[k].name);
 
 		add_call(compare, order <= 0 ? &a->calls.at[i] : NULL, order >= 0 ? &b->calls.at[k] : NULL, ret_failed);
-		i += order <= 0;
-		k += order >= 0;
-	}
-}
-
-static void compare_findings(struct compare *compare, bool *ret_failed)
-{
-	const struct snapshot *a = compare->before, *b = compare->after;
-	size_t i = 0, k = 0;
-
-	while (i < a->findings.used || k < b->findings.used) {
-		int order = i == a->findings.used ? 1
-			    : k == b->findings.used
-				    ? -1
-				    : strcmp(a->findings.at[i].fingerprint, b->findings.at[k].fingerprint);
-
-		add_finding(compare, order <= 0 ? &a->findings.at[i] : NULL, order >= 0 ? &b->findings.at[k] : NULL,
-			    ret_failed);
 		i += order <= 0;
 		k += order >= 0;
 	}
@@ -112,18 +75,21 @@ static int by_change(const void *a, const void *b)
 
 static double cost(const struct compare_finding *row)
 {
-	double before = row->before ? row->before->ns : 0, after = row->after ? row->after->ns : 0;
+	return fabs(row->ns_before - row->ns_after);
+}
 
-	return fabs(before - after);
+/* What changed, what nobody can tell, what stayed. */
+static int kind_of(const struct compare_finding *row)
+{
+	return row->change == COMPARE_SAME ? 2 : row->change == COMPARE_NOT_JUDGED ? 1 : 0;
 }
 
 static int by_cost(const void *a, const void *b)
 {
 	const struct compare_finding *x = a, *y = b;
-	bool left = x->change == COMPARE_SAME, right = y->change == COMPARE_SAME;
 
-	if (left != right)
-		return left ? 1 : -1;
+	if (kind_of(x) != kind_of(y))
+		return kind_of(x) - kind_of(y);
 	return (cost(x) < cost(y)) - (cost(x) > cost(y));
 }
 
@@ -195,7 +161,7 @@ int compare_make(const struct snapshot *before, const struct snapshot *after, st
 		return error_set(err, EPROTO, "%s is of some calls only, what else was called is not in it",
 				 before->scoped ? before->name : after->name);
 	compare_calls(ret, &failed);
-	compare_findings(ret, &failed);
+	failed = !compare_findings(ret) || failed;
 	compare_hosts(ret, &failed);
 	if (failed) {
 		compare_done(ret);
@@ -219,7 +185,7 @@ void compare_done(struct compare *compare)
 
 const char *compare_change_name(enum compare_change change)
 {
-	static const char *const names[] = { "gone", "shrunk", "same", "grown", "new" };
+	static const char *const names[] = { "gone", "shrunk", "same", "grown", "new", "not-judged" };
 
 	return names[change];
 }

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "verdict/baseline.h"
 
 #define WORDS_MAX 4096 /* of a command */
+#define RULES_MAX 1024
 
 struct reading {
 	struct snapshot *into;
@@ -139,7 +141,46 @@ static void free_finding(struct snapshot_finding *finding)
 	free(finding->rule);
 	free(finding->exe);
 	free(finding->what);
+	free(finding->object);
 	free(finding->where);
+}
+
+/* Their order is that of their counts: the sum has none. */
+static uint64_t costs_of(const json_t *costs)
+{
+	const json_t *one;
+	uint64_t sum = 0;
+	size_t i;
+
+	json_array_foreach(costs, i, one)
+	{
+		const char *call = json_string_value(json_object_get(one, "call"));
+		const char *error = json_string_value(json_object_get(one, "error"));
+
+		sum += map_mix(call ? map_hash(call, strlen(call)) : 0, error ? map_hash(error, strlen(error)) : 0);
+	}
+	return sum;
+}
+
+static int read_not_run(struct reading *reading, const json_t *rules)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(rules, i, one)
+	{
+		char *rule = text_of(one, "rule");
+
+		if (!rule || i == RULES_MAX) {
+			free(rule);
+			return odd(reading, "'rules_not_run'");
+		}
+		if (!vec_push(&reading->into->not_run, rule)) {
+			free(rule);
+			return error_errno(reading->err, ENOMEM, "%s", reading->into->name);
+		}
+	}
+	return 0;
 }
 
 static int read_findings(struct reading *reading, const json_t *findings)
@@ -159,7 +200,9 @@ static int read_findings(struct reading *reading, const json_t *findings)
 		finding.rule = text_of(one, "rule");
 		finding.exe = text_of(one, "exe");
 		finding.what = text_of(one, "what");
+		finding.object = text_of(json_object_get(one, "object"), "name");
 		finding.where = text_of(json_object_get(one, "object"), "where");
+		finding.costs = costs_of(json_object_get(one, "costs"));
 		finding.worth = json_is_true(json_object_get(one, "worth"));
 		if (!fingerprint || strlen(fingerprint) + 1 != FINGERPRINT_BYTES || !finding.rule || !finding.what ||
 		    !count_of(one, "calls", &finding.calls)) {
@@ -244,6 +287,8 @@ int snapshot_parse(struct snapshot *ret, const char *name, const char *text, siz
 		r = read_calls(&reading, json_object_get(root, "calls"));
 	if (r == 0)
 		r = read_findings(&reading, json_object_get(root, "findings"));
+	if (r == 0)
+		r = read_not_run(&reading, json_object_get(root, "rules_not_run"));
 	json_decref(root);
 	if (r == 0)
 		fold(ret);
@@ -260,6 +305,9 @@ void snapshot_done(struct snapshot *snapshot)
 		free_finding(&snapshot->findings.at[i]);
 	for (size_t i = 0; i < snapshot->argv.used; i++)
 		free(snapshot->argv.at[i]);
+	for (size_t i = 0; i < snapshot->not_run.used; i++)
+		free(snapshot->not_run.at[i]);
+	vec_done(&snapshot->not_run);
 	vec_done(&snapshot->calls);
 	vec_done(&snapshot->findings);
 	vec_done(&snapshot->argv);

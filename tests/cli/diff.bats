@@ -57,7 +57,27 @@ run_json()
 	for pair in "log trace" "trace a.json" "a.json log"; do
 		run_apart "$SYSCULL" diff $pair
 		grep -q 'the same numbers of each' out
+		# A log has no mounts: what the others say of them is no difference.
+		grep -q '^same .*1 finding$' out
+		expect "$status$(grep -Ec '^(gone|new|grown|shrunk)' out)" 00
 	done
+}
+
+@test "what a log cannot tell is neither gone nor new" {
+	need ptrace "$SYSCULL" run -q -- true
+	need strace strace -o /dev/null true
+	make_files
+	strace -f -o log ls -l d >/dev/null
+	run_json a.json ls -l d
+	# As if the rule were one that needs the mounts.
+	sed -i 's/"rule": "xattr-probe"/"rule": "repeated-stat"/; s/"fingerprint": ".../"fingerprint": "000/' a.json
+	run_apart "$SYSCULL" diff a.json log
+	grep -q '^unjudged repeated-stat: 402 calls before, not judged after' out
+	grep -q '^new .*xattr-probe: 0 to 402 calls' out
+	run_apart "$SYSCULL" diff log a.json
+	grep -q '^unjudged repeated-stat: 402 calls after, not judged before' out
+	"$SYSCULL" diff --format json log a.json >out || true
+	grep -q '"not-judged"' out
 }
 
 @test "what is not the same beside is told" {
