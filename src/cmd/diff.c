@@ -164,6 +164,8 @@ static int diff(const struct diff_settings *s, const char *a, const char *b, str
 		r = compare_make(&before, &after, &compare, err);
 	if (r == 0)
 		r = output_open(&output, s->output, err);
+	if (r == 0 && !output.stream)
+		r = output_check_stdout(err);
 	if (r == 0) {
 		out = output.stream ? output.stream : stdout;
 		tty = tty_of(fileno(out), s->color);

@@ -264,7 +264,9 @@ static int write_one(struct format *format, const struct analysis_result *result
 	free(name);
 	if (r < 0)
 		return error_errno(err, -r, "writing the report%s%s", output->path ? " to " : "",
-				   output->path ? output->path : "");
+				   !output->path		       ? ""
+				   : strcmp(output->path, "fd:1") == 0 ? "stdout"
+								       : output->path);
 	return output_close(output, err);
 }
 

@@ -2,7 +2,10 @@
 #include "cmd/keep.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #define VARIABLE "XDG_STATE_HOME"
 #define FALLBACK ".local/state"
@@ -82,6 +85,27 @@ void keep_end(struct keep *keep, const struct engine_stats *stats, const struct 
 		keep->failed = r;
 }
 
+/* What the system lets a file have, when that is less than we would keep; 0: it is not. */
+static uint64_t file_limit(const struct keep *keep)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
+	    (keep->most_bytes > 0 && limit.rlim_cur >= keep->most_bytes))
+		return 0;
+	return limit.rlim_cur ? limit.rlim_cur : 1;
+}
+
+static int not_written(const struct keep *keep, int code, const char *what, struct error *err)
+{
+	uint64_t limit = code == EFBIG ? file_limit(keep) : 0;
+
+	if (limit)
+		return error_set(err, EFBIG, "%s: a file may have at most %llu KiB here (RLIMIT_FSIZE; ulimit -f)",
+				 what, (unsigned long long)(limit >> 10));
+	return error_errno(err, code, "%s", what);
+}
+
 static int too_large(const struct keep *keep, struct error *err)
 {
 	return error_set(err, EFBIG,
@@ -91,7 +115,10 @@ static int too_large(const struct keep *keep, struct error *err)
 
 int keep_close(struct keep *keep, struct error *err)
 {
-	int r = keep->failed == -EFBIG ? 0 : keep->failed;
+	/* The limit of what is kept, reached: what is there is good. */
+	bool full = keep->failed == -EFBIG && keep->most_bytes > 0 && !file_limit(keep);
+	char what[PATH_MAX + 64];
+	int r = full ? 0 : keep->failed;
 
 	/* Never started: nothing is kept, and the last one stays. */
 	if (!keep->writer && keep->failed == 0) {
@@ -102,14 +129,15 @@ int keep_close(struct keep *keep, struct error *err)
 		if (r == 0)
 			r = user_dir_commit(&keep->dir, &keep->file, LAST);
 		if (r < 0)
-			r = error_errno(err, -r, "the trace of this run could not be kept");
+			r = not_written(keep, -r, "the trace of this run could not be kept", err);
 	} else if (keep->output.path) {
+		(void)snprintf(what, sizeof what, "%s: the trace could not be written", keep->output.path);
 		if (r < 0)
-			r = error_errno(err, -r, "%s: the trace could not be written", keep->output.path);
+			r = not_written(keep, -r, what, err);
 		else
 			r = output_close(&keep->output, err);
 	}
-	if (r == 0 && keep->failed == -EFBIG)
+	if (r == 0 && full)
 		r = too_large(keep, err);
 	keep_discard(keep);
 	return r;

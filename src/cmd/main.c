@@ -4,16 +4,15 @@
  * program to run.  Everything else is in a file of its own.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "base/text.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "engine/engine.h"
 
 const struct command *const command_list[] = {
@@ -77,29 +76,13 @@ static int unknown_word(const char *word, const struct error *err)
 	return err->code == EACCES ? EXIT_NOT_EXECUTABLE : EXIT_NOT_FOUND;
 }
 
-/*
- * A standard descriptor that is closed must not become one of our files.  Its
- * place is taken by one that cannot be written, and that the command, which
- * is to find it closed, does not get.
- */
-static void fill_standard_fds(void)
-{
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	} while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd >= 0)
-		(void)close(fd);
-}
-
 int main(int argc, char **argv)
 {
 	const struct command *command;
 	struct error err = { 0 };
 	char *program = NULL;
 
-	fill_standard_fds();
+	output_fill_standard();
 	/* Which characters a terminal can show; numbers and messages stay ours. */
 	(void)setlocale(LC_CTYPE, "");
 	if (argc < 2) {

@@ -2,9 +2,13 @@
 /* What subcommands whose only option is --help share. */
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
+#include "base/stream.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 
 const struct opt command_help_only[] = {
 	{ 'h', "help", NULL, "this text" },
@@ -22,8 +26,13 @@ static int set_help(void *data, int letter, const char *value, struct error *err
 
 int command_finish(void)
 {
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		log_line("stdout could not be written");
+	int r = stream_flush(stdout);
+
+	if (r < 0) {
+		if (output_was_closed(STDOUT_FILENO))
+			log_line("stdout is closed");
+		else
+			log_line("stdout could not be written: %s", strerror(-r));
 		return EXIT_OURS;
 	}
 	return 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmd/output.h"
+#include "base/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -101,6 +102,31 @@ static int follow_links(struct output *output, struct error *err)
 	return 0;
 }
 
+static unsigned closed_fds; /* of the standard ones, one bit each */
+
+void output_fill_standard(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (fd >= 0 && fd <= STDERR_FILENO)
+			closed_fds |= 1u << fd;
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		(void)close(fd);
+}
+
+bool output_was_closed(int fd)
+{
+	return fd >= 0 && fd <= STDERR_FILENO && (closed_fds >> fd & 1);
+}
+
+int output_check_stdout(struct error *err)
+{
+	return output_was_closed(STDOUT_FILENO) ? error_set(err, EBADF, "stdout is closed") : 0;
+}
+
 /* "fd:3": ours alone from now on, but for the three that all programs have. */
 static int open_number(struct output *output, const char *path, struct error *err)
 {
@@ -115,6 +141,8 @@ static int open_number(struct output *output, const char *path, struct error *er
 	flags = fcntl((int)number, F_GETFL);
 	if (flags < 0)
 		return error_set(err, EBADF, "%s: descriptor %ld is not open", path, number);
+	if (output_was_closed((int)number))
+		return error_set(err, EBADF, "%s is closed", number == 0 ? "stdin" : number == 1 ? "stdout" : "stderr");
 	if ((flags & O_ACCMODE) == O_RDONLY)
 		return error_set(err, EBADF, "%s: descriptor %ld is open for reading only", path, number);
 	fd = fcntl((int)number, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
@@ -194,12 +222,10 @@ int output_close(struct output *output, struct error *err)
 	int code = 0;
 
 	if (!stream) {
-		if (fflush(stderr) != 0 || ferror(stderr))
-			return error_set(err, EIO, "the report could not be written to stderr");
-		return 0;
+		code = -stream_flush(stderr);
+		return code ? error_errno(err, code, "the report could not be written to stderr") : 0;
 	}
-	if (ferror(stream) || fflush(stream) != 0)
-		code = errno ? errno : EIO;
+	code = -stream_flush(stream);
 	if (fclose(stream) != 0 && code == 0)
 		code = errno;
 	output->stream = NULL;

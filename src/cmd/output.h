@@ -21,6 +21,14 @@ struct output {
 
 #define OUTPUT_INIT ((struct output){ 0 })
 
+/*
+ * A standard descriptor that is closed must not become one of our files.  Its
+ * place is taken by one that cannot be written, and that the command, which
+ * is to find it closed, does not get.  Before anything is opened.
+ */
+void output_fill_standard(void);
+bool output_was_closed(int fd);
+int output_check_stdout(struct error *err);
 /* The summary of a step of GitHub Actions, which is appended to; NULL: none. */
 const char *output_summary(void);
 /* path NULL or "-": stderr. */

@@ -39,6 +39,7 @@ static const struct opt show_options[] = {
 struct show {
 	struct view view; /* its filter alone */
 	bool help, tsv, files;
+	bool unwritten; /* stdout takes no more */
 	long finding; /* 0: all calls */
 	uint32_t pids[PIDS_MAX];
 	unsigned pid_count;
@@ -229,9 +230,11 @@ static void put_exit(struct show *s, const struct event_exit *end)
 
 static int write_line(struct show *s)
 {
-	if (s->line.failed || fwrite(s->line.data, 1, s->line.bytes, stdout) != s->line.bytes)
-		return -EIO;
-	return 0;
+	if (s->line.failed)
+		return -ENOMEM;
+	/* Why: command_finish tells. */
+	s->unwritten = fwrite(s->line.data, 1, s->line.bytes, stdout) != s->line.bytes;
+	return s->unwritten ? -EIO : 0;
 }
 
 static int take(void *data, const struct event_head *record)
@@ -320,8 +323,8 @@ static int show(struct show *s, const char *path)
 	if (r == 0)
 		status = s->shown > 0 ? 0 : EXIT_NOTHING;
 	if (r < 0 && err.code == 0)
-		(void)error_errno(&err, -r, "stdout could not be written");
-	if (err.code != 0)
+		(void)error_errno(&err, -r, "reading the trace");
+	if (err.code != 0 && !s->unwritten)
 		log_error(&err);
 	model_free(s->model);
 	analysis_free(analysis);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "base/text.h"
 #include "report/reporter.h"
 
@@ -129,7 +130,7 @@ static int collapsed_write(FILE *out, const struct analysis_result *result, cons
 	for (size_t i = 0; i < lines.at.used; i++)
 		free(lines.at.at[i].text);
 	vec_done(&lines.at);
-	return r < 0 ? r : ferror(out) ? -EIO : 0;
+	return r < 0 ? r : stream_flush(out);
 }
 
 const struct reporter reporter_collapsed = {

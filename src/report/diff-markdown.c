@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "base/text.h"
 #include "report/diff.h"
 #include "report/words.h"
@@ -58,7 +59,7 @@ int diff_markdown_write(FILE *out, const struct compare *compare, bool all, cons
 		word_markdown(out, compare->differences.at[i]);
 	}
 	(void)fputs(compare->differences.used > 0 ? ".\n" : "", out);
-	return ferror(out) ? -EIO : 0;
+	return stream_flush(out);
 }
 
 const struct diff_reporter diff_reporter_list[] = {

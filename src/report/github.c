@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "report/check-parts.h"
 #include "report/words.h"
 
@@ -119,7 +120,7 @@ static int github_write(FILE *out, const struct analysis_result *result, const s
 		r = -ENOMEM;
 	/* At once: other checks of the same step write there too. */
 	else if (all.text.bytes > 0 && fwrite(all.text.data, 1, all.text.bytes, out) != all.text.bytes)
-		r = -EIO;
+		r = stream_flush(out);
 	buf_done(&all.text);
 	return r;
 }

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "base/text.h"
 #include "report/reporter.h"
 #include "report/words.h"
@@ -297,7 +298,7 @@ static int html_write(FILE *out, const struct analysis_result *result, const str
 	calls(out, result);
 	regions(out, result);
 	(void)fputs("<p class=\"soft\">Made by syscull " SYSCULL_VERSION ".</p>\n</body></html>\n", out);
-	return ferror(out) ? -EIO : 0;
+	return stream_flush(out);
 }
 
 const struct reporter reporter_html = {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "base/text.h"
 #include "report/reporter.h"
 #include "report/words.h"
@@ -206,7 +207,7 @@ static int one(FILE *out, const struct analysis_result *result, size_t number)
 	(void)fputs("\nTimes are estimated from the calls' usual prices on the machine above; counts are exact"
 		    " (syscull " SYSCULL_VERSION ").\n",
 		    out);
-	return ferror(out) ? -EIO : 0;
+	return stream_flush(out);
 }
 
 static int issue_write(FILE *out, const struct analysis_result *result, const struct report_options *options)
@@ -220,7 +221,7 @@ static int issue_write(FILE *out, const struct analysis_result *result, const st
 	else
 		(void)fprintf(out, "There is no finding %zu, the last one is %zu.\n", number + 1,
 			      result->finding_count);
-	return ferror(out) ? -EIO : 0;
+	return stream_flush(out);
 }
 
 const struct reporter reporter_issue = {

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
+#include "base/stream.h"
 #include "report/check-parts.h"
 #include "report/words.h"
 #include "verdict/baseline.h"
@@ -194,7 +195,7 @@ static int junit_write(FILE *out, const struct analysis_result *result, const st
 		baseline(out, check, suite);
 	command(out, check, suite);
 	(void)fputs("  </testsuite>\n</testsuites>\n", out);
-	return ferror(out) ? -EIO : 0;
+	return stream_flush(out);
 }
 
 const struct reporter reporter_junit = {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "base/text.h"
 #include "report/check-parts.h"
 #include "report/words.h"
@@ -134,7 +135,7 @@ static int markdown_write(FILE *out, const struct analysis_result *result, const
 		r = -ENOMEM;
 	/* At once: other checks of the same step append there too. */
 	if (r == 0 && fwrite(text, 1, bytes, out) != bytes)
-		r = -EIO;
+		r = stream_flush(out);
 	free(text);
 	return r;
 }

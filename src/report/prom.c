@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "base/vec.h"
 #include "report/check-parts.h"
 #include "report/words.h"
@@ -237,7 +238,7 @@ static int prom_write(FILE *out, const struct analysis_result *result, const str
 	if (!result->facts.scope)
 		r = findings(&prom);
 	buf_done(&report);
-	return r < 0 ? r : ferror(out) ? -EIO : 0;
+	return r < 0 ? r : stream_flush(out);
 }
 
 const struct reporter reporter_prom = {

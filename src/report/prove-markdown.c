@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "base/text.h"
 #include "report/prove.h"
 #include "report/words.h"
@@ -129,7 +130,7 @@ int prove_markdown_write(FILE *out, const struct prove_result *result, const str
 		shares(out, result);
 	}
 	conditions(out, result);
-	r = command.failed ? -ENOMEM : ferror(out) ? -EIO : 0;
+	r = command.failed ? -ENOMEM : stream_flush(out);
 	buf_done(&command);
 	return r;
 }

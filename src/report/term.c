@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/stream.h"
 #include "base/text.h"
 
 #define DOTS "..."
@@ -23,13 +24,13 @@ void term_init(struct term *term, FILE *out, const struct tty *tty)
 int term_done(struct term *term)
 {
 	bool no_memory = term->line.failed;
+	int r;
 
 	buf_done(&term->line);
 	if (no_memory)
 		return -ENOMEM;
-	if (fflush(term->out) != 0 || ferror(term->out) || term->failed)
-		return errno > 0 ? -errno : -EIO;
-	return 0;
+	r = stream_flush(term->out);
+	return r == 0 && term->failed ? -EIO : r;
 }
 
 /* Escapes what a terminal must not get.  Backslashes stay single: most texts

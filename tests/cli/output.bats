@@ -179,3 +179,41 @@ as_nobody()
 	! grep -q old shut/report
 	expect "$(ls shut)" report
 }
+
+@test "why something could not be written is said, in every format" {
+	[ -c /dev/full ] || skip "no /dev/full"
+	need ptrace "$SYSCULL" run -q -- true
+	"$SYSCULL" record -o trace -- ls -l / >/dev/null
+	for format in text json html issue collapsed prom; do
+		"$SYSCULL" report --floor 0%,0us --format $format trace >/dev/full 2>err && return 1
+		expect "$(<err)" "syscull: writing the report to stdout: No space left on device"
+	done
+	"$SYSCULL" diff --format markdown trace trace >/dev/full 2>err && return 1
+	expect "$(<err)" "syscull: writing the report: No space left on device"
+	for command in "show trace" "rules" "--help" "completion bash"; do
+		# shellcheck disable=SC2086
+		"$SYSCULL" $command >/dev/full 2>err && return 1
+		expect "$(<err)" "syscull: stdout could not be written: No space left on device"
+	done
+	for command in "report trace" "diff trace trace" "show trace" "rules" "--help"; do
+		# shellcheck disable=SC2086
+		"$SYSCULL" $command >&- 2>err && return 1
+		expect "$(<err)" "syscull: stdout is closed"
+	done
+}
+
+@test "a trace that is larger than files may be names that limit" {
+	need ptrace "$SYSCULL" run -q -- true
+	mkdir many
+	(cd many && seq -f f%g 1000 | xargs touch)
+	(
+		ulimit -f 8
+		"$SYSCULL" record -o big -- ls -l many >/dev/null 2>err
+	) || true
+	expect "$(<err)" "syscull: big: the trace could not be written: a file may have at most 8 KiB here (RLIMIT_FSIZE; ulimit -f)"
+	(
+		ulimit -f 8
+		XDG_STATE_HOME=$PWD/state "$SYSCULL" record -- ls -l many >/dev/null 2>err
+	) || true
+	expect "$(<err)" "syscull: the trace of this run could not be kept: a file may have at most 8 KiB here (RLIMIT_FSIZE; ulimit -f)"
+}

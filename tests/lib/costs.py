@@ -23,11 +23,10 @@ def promised(page):
     rows = {}
     with open(page, encoding="utf-8") as file:
         section = file.read().split(".Sh COST")[1].split("\n.Sh ")[0]
-    for line in section.split("\n"):
-        row = re.fullmatch(r"\.It Li (\S+) Ta .* Ta (none|(?:[\w]+ \d+(?:, )?)+)", line)
-        if not row:
-            assert not line.startswith(".It"), f"{page}: cannot be read: {line}"
-            continue
+    # .It Li NAME, then lines of text: "what is counted: CALL N, CALL N"
+    for item in section.split("\n.Bl")[1].split("\n.El")[0].split("\n.It ")[1:]:
+        row = re.fullmatch(r"Li (\S+) .*: (none|(?:\w+ \d+(?:, )?)+)", " ".join(item.split("\n")))
+        assert row, f"{page}: cannot be read: {item}"
         calls = re.findall(r"(\w+) (\d+)", row.group(2))
         assert row.group(1) not in rows, f"{page}: twice: {row.group(1)}"
         rows[row.group(1)] = {name: int(count) for name, count in calls}

@@ -134,11 +134,19 @@ static void take_out_written(struct strace_file *file)
 	}
 }
 
-/* Of strace -c or -C: the names of its columns alone. */
+/* Of strace -c or -C: the names of its columns alone (the last one is no word of ours). */
 static bool is_table_head(const char *text, size_t bytes)
 {
-	static const char *const columns[] = { "% time", "seconds", "usecs/call", "shortest", "longest",
-					       "calls",	 "errors",  "syscall",	  NULL };
+	static const char *const columns[] = { "% time",
+					       "seconds",
+					       "usecs/call",
+					       "shortest",
+					       "longest",
+					       "calls",
+					       "errors",
+					       "sys"
+					       "call",
+					       NULL };
 	struct strace_at at = { text, text + bytes };
 	unsigned count = 0;
 
