@@ -7,19 +7,38 @@
 #include <unistd.h>
 
 #include "report/redact.h"
+#include "sys/sys.h"
 
-/* In descriptions of places these are ours or the kernel's. */
+/* In descriptions of places these are ours or the kernel's (tests/house/test_redact_words.py). */
 static const char *const known_words[] = {
-	"?",	       "all",	    "and",     "as",	  "at",	      "below",	 "btrfs",    "by",	 "bytes",
-	"calls",       "cgroup2",   "cifs",    "debugfs", "device",   "devices", "devpts",   "devtmpfs", "different",
-	"directories", "directory", "each",    "exfat",	  "ext2",     "ext3",	 "ext4",     "f2fs",	 "few",
-	"file",	       "files",	    "folder",  "folders", "for",      "from",	 "fuse",     "fuseblk",	 "hugetlbfs",
-	"in",	       "is",	    "iso9660", "itself",  "least",    "limit",	 "many",     "mappings", "memory",
-	"mqueue",      "names",	    "nfs",     "nfs4",	  "no",	      "none",	 "numbers",  "of",	 "on",
-	"one",	       "or",	    "other",   "over",	  "overlay",  "path",	 "paths",    "per",	 "proc",
-	"process",     "processes", "ramfs",   "rootfs",  "several",  "size",	 "squashfs", "sysfs",	 "than",
-	"that",	       "the",	    "their",   "them",	  "thread",   "threads", "times",    "tmpfs",	 "to",
-	"tracefs",     "unknown",   "up",      "vfat",	  "virtiofs", "with",	 "xfs",	     "zfs",	 "9p",
+	"?",	    "9p",	 "a",	     "about",	  "ADD",       "all",	      "and",	   "another",
+	"are",	    "around",	 "as",	     "asked",	  "at",	       "average",     "before",	   "below",
+	"between",  "btrfs",	 "but",	     "by",	  "bytes",     "call",	      "called",	   "calls",
+	"cgroup2",  "children",	 "cifs",     "code",	  "data",      "debugfs",     "DEL",	   "descriptors",
+	"device",   "devices",	 "devpts",   "devtmpfs",  "different", "directories", "directory", "each",
+	"else",	    "epoll",	 "equal",    "error",	  "events",    "exfat",	      "ext2",	   "ext3",
+	"ext4",	    "f2fs",	 "few",	     "file",	  "files",     "folder",      "folders",   "for",
+	"from",	    "function",	 "fuse",     "fuseblk",	  "getrandom", "headers",     "heap",	   "hugetlbfs",
+	"ids",	    "if",	 "in",	     "is",	  "iso9660",   "it",	      "item",	   "its",
+	"itself",   "kernel",	 "known",    "least",	  "likely",    "limit",	      "lists",	   "locks",
+	"looked",   "made",	 "malloc",   "many",	  "mappings",  "masks",	      "meanwhile", "memory",
+	"metadata", "mkdir",	 "MOD",	     "mqueue",	  "name",      "names",	      "nfs",	   "nfs4",
+	"no",	    "none",	 "not",	     "nothing",	  "numbers",   "of",	      "offsets",   "on",
+	"once",	    "one",	 "open",     "opened",	  "or",	       "other",	      "others",	   "output",
+	"over",	    "overlay",	 "own",	     "path",	  "paths",     "per",	      "pipe",	   "pipes",
+	"place",    "proc",	 "process",  "processes", "program",   "questions",   "ramfs",	   "random",
+	"readlink", "reads",	 "ready",    "remove",	  "rootfs",    "run",	      "runs",	   "same",
+	"sampled",  "seen",	 "set",	     "several",	  "shared",    "signals",     "size",	   "small",
+	"sockets",  "squashfs",	 "standard", "start-up",  "starts",    "stayed",      "stream",	   "streams",
+	"subshell", "subshells", "syncs",    "sysfs",	  "takes",     "than",	      "that",	   "the",
+	"their",    "them",	 "thread",   "threads",	  "time",      "times",	      "tmpfs",	   "to",
+	"tools",    "tracefs",	 "unknown",  "up",	  "vain",      "vfat",	      "virtiofs",  "was",
+	"way",	    "whatever",	 "which",    "with",	  "without",   "writes",      "xfs",	   "zfs",
+};
+
+/* Of every system and nobody's secret: what our remedies and words name. */
+static const char *const system_paths[] = {
+	"/dev/random", "/dev/urandom", "/etc/localtime", "/proc/self", "/sys/devices/system/clocksource/clocksource0",
 };
 
 void redact_words_init(struct redact_words *words, unsigned set)
@@ -85,10 +104,31 @@ static void put_component(const struct redact_words *words, struct buf *buf, con
 		(void)buf_add(buf, at, bytes);
 }
 
+/* "/etc/localtime", also in "TZ=:/etc/localtime". */
+static bool is_system_path(const char *path, size_t bytes)
+{
+	const char *slash = memchr(path, '/', bytes);
+
+	if (!slash)
+		return false;
+	for (const char *at = path; at < slash; at++)
+		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZ_=:", *at))
+			return false;
+	bytes -= (size_t)(slash - path);
+	for (size_t i = 0; i < sizeof system_paths / sizeof system_paths[0]; i++)
+		if (is(slash, bytes, system_paths[i]))
+			return true;
+	return false;
+}
+
 void redact_path(const struct redact_words *words, struct buf *buf, const char *path, size_t bytes)
 {
 	const char *at = path, *end = path + bytes;
 
+	if (is_system_path(path, bytes)) {
+		(void)buf_add(buf, path, bytes);
+		return;
+	}
 	while (at < end) {
 		size_t part = 0;
 
@@ -163,9 +203,21 @@ static bool is_number(const char *text, size_t bytes)
 	return bytes > 0;
 }
 
+/* "openat", "ENOENT", "CLOCK_REALTIME" */
+static bool is_constant(const char *text, size_t bytes)
+{
+	char name[64];
+
+	if (bytes >= sizeof name)
+		return false;
+	memcpy(name, text, bytes);
+	name[bytes] = '\0';
+	return sys_call_by_name(name) != CALL_unknown || sys_errno_by_name(name) > 0 || strncmp(name, "CLOCK_", 6) == 0;
+}
+
 static bool is_known(const char *text, size_t bytes)
 {
-	if (is_number(text, bytes) || is_attribute(text, bytes))
+	if (is_number(text, bytes) || is_attribute(text, bytes) || is_constant(text, bytes))
 		return true;
 	for (size_t i = 0; i < sizeof known_words / sizeof known_words[0]; i++)
 		if (is(text, bytes, known_words[i]))
@@ -183,12 +235,13 @@ static void put_word(const struct redact_words *words, struct buf *buf, const ch
 		(void)buf_add(buf, word, bytes);
 }
 
-static void put_text(const struct redact_words *words, struct buf *buf, const char *text, bool guarded)
+/* `quoted`: what stands in quotes is a name or an attribute; else it is our own phrase. */
+static void put_text(const struct redact_words *words, struct buf *buf, const char *text, bool guarded, bool quoted)
 {
 	while (*text) {
 		size_t bytes;
 
-		if (*text == '"') {
+		if (*text == '"' && quoted) {
 			bytes = quoted_bytes(text + 1);
 			(void)buf_putc(buf, *text++);
 			if (is_attribute(text, bytes))
@@ -212,10 +265,15 @@ static void put_text(const struct redact_words *words, struct buf *buf, const ch
 
 void redact_prose(const struct redact_words *words, struct buf *buf, const char *text)
 {
-	put_text(words, buf, text, false);
+	put_text(words, buf, text, false, false);
+}
+
+void redact_call(const struct redact_words *words, struct buf *buf, const char *text)
+{
+	put_text(words, buf, text, false, true);
 }
 
 void redact_names(const struct redact_words *words, struct buf *buf, const char *text)
 {
-	put_text(words, buf, text, true);
+	put_text(words, buf, text, true, true);
 }

@@ -83,32 +83,31 @@ static char *path(struct redacted *redacted, const char *from)
 	return keep_buf(redacted, &buf);
 }
 
-static char *prose(struct redacted *redacted, const char *from)
+typedef void put_text(const struct redact_words *words, struct buf *buf, const char *text);
+
+static char *text(struct redacted *redacted, const char *from, put_text *put)
 {
 	struct buf buf = BUF_INIT;
 
 	if (!from)
 		return NULL;
-	if (redacted->words.set & REDACT_BASELINE)
-		redact_strip(&redacted->words, &buf, from);
-	else
-		redact_prose(&redacted->words, &buf, from);
+	(redacted->words.set & REDACT_BASELINE ? redact_strip : put)(&redacted->words, &buf, from);
 	return keep_buf(redacted, &buf);
+}
+
+static char *sample(struct redacted *redacted, const char *from)
+{
+	return text(redacted, from, redact_call);
+}
+
+static char *prose(struct redacted *redacted, const char *from)
+{
+	return text(redacted, from, redact_prose);
 }
 
 static char *names(struct redacted *redacted, const char *from)
 {
-	struct buf buf = BUF_INIT;
-
-	if (!from)
-		return NULL;
-	if (redacted->words.set & REDACT_BASELINE)
-		redact_strip(&redacted->words, &buf, from);
-	else if (redacted->words.set & REDACT_PATHS)
-		redact_names(&redacted->words, &buf, from);
-	else
-		redact_prose(&redacted->words, &buf, from);
-	return keep_buf(redacted, &buf);
+	return text(redacted, from, redacted->words.set & REDACT_PATHS ? redact_names : redact_prose);
 }
 
 static char **command(struct redacted *redacted, char *const *argv)
@@ -254,7 +253,7 @@ static void finding_parts(struct redacted *redacted, const struct finding *from,
 	for (size_t i = 0; i < from->sites.used; i++)
 		site(redacted, &places[i]);
 	for (size_t i = 0; i < from->samples.used; i++)
-		samples[i] = prose(redacted, samples[i]);
+		samples[i] = sample(redacted, samples[i]);
 	for (size_t i = 0; i < from->notes.used; i++)
 		notes[i] = prose(redacted, notes[i]);
 	for (size_t i = 0; i < from->scales.used; i++)

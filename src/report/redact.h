@@ -47,8 +47,10 @@ void redact_words_init(struct redact_words *words, unsigned set);
 void redact_path(const struct redact_words *words, struct buf *buf, const char *path, size_t bytes);
 /* One word of a command line; the first names the program. */
 void redact_argument(const struct redact_words *words, struct buf *buf, const char *word, size_t bytes, bool first);
-/* A text of ours with paths in it: in quotes, or with a slash. */
+/* A text of ours with paths in it, which have a slash. */
 void redact_prose(const struct redact_words *words, struct buf *buf, const char *text);
+/* A call as text: what stands in quotes is a name. */
+void redact_call(const struct redact_words *words, struct buf *buf, const char *text);
 /* Without homes, this machine's name, process ids and temporary names. */
 void redact_strip(const struct redact_words *words, struct buf *buf, const char *text);
 /* Of a copy: what is of one run, times and proof. */

@@ -78,28 +78,45 @@ static void arguments_that_may_be_paths(void **state)
 	argument_is(&users, "-a", false, "-a");
 }
 
+static void call_is(const struct redact_words *words, const char *text, const char *wanted)
+{
+	struct buf buf = BUF_INIT;
+
+	redact_call(words, &buf, text);
+	expect(&buf, wanted);
+}
+
 static void sentences_keep_our_words(void **state)
 {
 	prose_is(&paths, "looks at the file again (TZ is unset)", "looks at the file again (TZ is unset)");
 	prose_is(&paths, "on /a, more", "on /_296230c0, more");
-	prose_is(&paths, "open(\"a\", 0) = -1 ENOENT", "open(\"_296230c0\", 0) = -1 ENOENT");
-	prose_is(&paths, "getxattr(\"a\", \"security.selinux\", ..., 5) = 3",
-		 "getxattr(\"_296230c0\", \"security.selinux\", ..., 5) = 3");
-	prose_is(&paths, "f(\"security.a/b\")", "f(\"_da641dfa/_29622ee9\")");
-	prose_is(&paths, "f(\"a\\\"b c\", 1)", "f(\"_8524b326\", 1)");
-	prose_is(&paths, "f(\"not ended", "f(\"_b1b0a523");
+	call_is(&paths, "open(\"a\", 0) = -1 ENOENT", "open(\"_296230c0\", 0) = -1 ENOENT");
+	call_is(&paths, "getxattr(\"a\", \"security.selinux\", ..., 5) = 3",
+		"getxattr(\"_296230c0\", \"security.selinux\", ..., 5) = 3");
+	call_is(&paths, "f(\"security.a/b\")", "f(\"_da641dfa/_29622ee9\")");
+	call_is(&paths, "f(\"a\\\"b c\", 1)", "f(\"_8524b326\", 1)");
+	call_is(&paths, "f(\"not ended", "f(\"_b1b0a523");
+	prose_is(&paths, "\"not supported\" at once, by a filter", "\"not supported\" at once, by a filter");
+	/* The same with the command as in the line of the remedy. */
+	prose_is(&paths, "TZ=:/etc/localtime", "TZ=:/etc/localtime");
+	call_is(&paths, "stat(\"/etc/localtime\", 0)", "stat(\"/etc/localtime\", 0)");
+	prose_is(&paths, "TZ=:/etc/localtime2", "_68d3df62/_33601295/_600778db");
+	prose_is(&paths, "tz=/etc/localtime", "_13af00ab/_33601295/_7646277c");
 	prose_is(&paths, "no \"+\" on files that have an ACL", "no \"+\" on files that have an ACL");
 	prose_is(&users, "for alice: 3", "for _352b13bc: 3");
 }
 
 static void of_names_only_known_words_stay(void **state)
 {
-	names_are(&paths, "1,000 files in a and a itself; ext4 on /a",
-		  "1,000 files in _296230c0 and _296230c0 itself; "
-		  "ext4 on /_296230c0");
+	names_are(&paths, "1,000 files in b and b itself; ext4 on /b",
+		  "1,000 files in _29622ee9 and _29622ee9 itself; "
+		  "ext4 on /_29622ee9");
 	names_are(&paths, "security.selinux on ext4", "security.selinux on ext4");
 	names_are(&paths, "user.a on ext4", "_8d00e825 on ext4");
-	names_are(&paths, "at least 5 files below a", "at least 5 files below _296230c0");
+	names_are(&paths, "b/b and others in b", "_29622ee9/_29622ee9 and others in _29622ee9");
+	names_are(&paths, "descriptors without a name", "descriptors without a name");
+	names_are(&paths, "3 starts; calls of each: 4 openat", "3 starts; calls of each: 4 openat");
+	names_are(&paths, "at least 5 files below b", "at least 5 files below _29622ee9");
 }
 
 static void lists_are_read(void **state)
