@@ -81,19 +81,23 @@ static int start_engine(struct watch *watch, const struct engine_spec *spec, str
 static const struct {
 	uint32_t met;
 	const char *text;
+	bool alters; /* what the command does is not what it does without us */
 } blind_spots[] = {
-	{ ENGINE_MET_SETUID, "a setuid program ran without its privileges, as under any tracer" },
-	{ ENGINE_MET_IO_URING, "io_uring was used: what it does is not seen as calls" },
-	{ ENGINE_MET_UNTRACED, "a child was made with CLONE_UNTRACED and was not followed" },
-	{ ENGINE_MET_TRACER, "a program tried to trace and was refused: its tree is held by us" },
-	{ ENGINE_MET_HANDED_OVER, "a task was to be traced by its parent: it was let go, and not seen from then on" },
-	{ ENGINE_MET_COMPAT, "32-bit calls are counted by number, without names" },
-	{ ENGINE_MET_NO_READV, "process_vm_readv is refused here: memory was read word by word, slowly" },
-	{ ENGINE_MET_NO_NEW_PRIVS, "stopping at some calls alone needs no_new_privs, which a setuid program can tell" },
-	{ ENGINE_MET_FILTER, "a seccomp filter for all threads at once: what it refuses may not be seen" },
-	{ ENGINE_MET_NO_FILTER, "seccomp is refused here: every call was stopped, slowly, to count some" },
-	{ ENGINE_MET_STRICT, "a program asked for seccomp's strict mode, which cannot stand beside our filter" },
-	{ ENGINE_MET_NO_PROC, "/proc is not mounted here: what the command began with is not known" },
+	{ ENGINE_MET_SETUID, "a setuid program ran without its privileges, as under any tracer", true },
+	{ ENGINE_MET_NO_NEW_PRIVS, "stopping at some calls alone needs no_new_privs, which a setuid program can tell",
+	  true },
+	{ ENGINE_MET_STRICT,
+	  "a program was refused seccomp's strict mode (EINVAL), which cannot stand beside our filter", true },
+	{ ENGINE_MET_IO_URING, "io_uring was used: what it does is not seen as calls", false },
+	{ ENGINE_MET_UNTRACED, "a child was made with CLONE_UNTRACED and was not followed", false },
+	{ ENGINE_MET_TRACER, "a program tried to trace and was refused: its tree is held by us", false },
+	{ ENGINE_MET_HANDED_OVER, "a task was to be traced by its parent: it was let go, and not seen from then on",
+	  false },
+	{ ENGINE_MET_COMPAT, "32-bit calls are counted by number, without names", false },
+	{ ENGINE_MET_NO_READV, "process_vm_readv is refused here: memory was read word by word, slowly", false },
+	{ ENGINE_MET_FILTER, "a seccomp filter for all threads at once: what it refuses may not be seen", false },
+	{ ENGINE_MET_NO_FILTER, "seccomp is refused here: every call was stopped, slowly, to count some", false },
+	{ ENGINE_MET_NO_PROC, "/proc is not mounted here: what the command began with is not known", false },
 };
 
 static void add_warnings(uint32_t met, struct analysis_facts *facts)
@@ -101,8 +105,12 @@ static void add_warnings(uint32_t met, struct analysis_facts *facts)
 	size_t used = 0;
 
 	for (size_t i = 0; i < sizeof blind_spots / sizeof blind_spots[0]; i++) {
-		if (met & blind_spots[i].met)
-			facts->warnings[used++] = blind_spots[i].text;
+		if (!(met & blind_spots[i].met))
+			continue;
+		facts->warnings[used++] = blind_spots[i].text;
+		/* They come first in the table. */
+		if (blind_spots[i].alters)
+			facts->altered = used;
 	}
 	facts->warnings[used] = NULL;
 }

@@ -129,6 +129,16 @@ void term_cut(struct term *term, enum term_style style, const char *text, unsign
 		term_to(term, start + columns);
 }
 
+void term_whole(struct term *term, const char *text)
+{
+	struct buf clean = BUF_INIT;
+
+	harmless(term, &clean, text);
+	put_raw(term, TERM_PLAIN, buf_text(&clean), clean.bytes, 0);
+	buf_done(&clean);
+	term_end(term);
+}
+
 void term_put(struct term *term, enum term_style style, const char *text)
 {
 	term_cut(term, style, text, room_left(term), false);

@@ -50,6 +50,8 @@ void term_wrap(struct term *term, enum term_style style, const char *text, unsig
 /* Text that the present line will end with, just before `column`; it must
  * live until term_end, which term_wrap may call. */
 void term_aside(struct term *term, enum term_style style, const char *text, unsigned column);
+/* A line of its own that must not be cut or wrapped, whatever the width: a command. */
+void term_whole(struct term *term, const char *text);
 void term_end(struct term *term);
 
 /* A text of the traced program, escaped, appended to buf. */

@@ -14,6 +14,7 @@
 
 #define PREFIX "syscull: "
 #define INDENT 4
+#define MORE_BYTES_MAX 4096
 
 static void line(struct text *text, enum term_style style, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -72,21 +73,19 @@ static void reasons(struct text *text, const struct check *check)
 		line(text, TERM_PLAIN, PREFIX "and %" PRIu64 " more reasons", check->reasons_left_out);
 }
 
-/* A command that does not fit would not be one when it is wrapped. */
+/* Whole and in one line, or not at all: cut or wrapped it would be no command. */
 static void more(struct text *text, const char *command)
 {
 	char *const *argv = text->result->facts.argv;
 	struct buf buf = BUF_INIT;
 
 	(void)buf_printf(&buf, PREFIX "more: %s --", command);
-	for (size_t i = 0; argv && argv[i] && buf.bytes <= text->term.width; i++) {
+	for (size_t i = 0; argv && argv[i] && buf.bytes <= MORE_BYTES_MAX; i++) {
 		(void)buf_putc(&buf, ' ');
 		(void)text_shell_word(&buf, argv[i], strlen(argv[i]), text->term.tty.utf8);
 	}
-	if (term_columns(&text->term, buf_text(&buf)) <= text->term.width)
-		line(text, TERM_PLAIN, "%s", buf_text(&buf));
-	else
-		line(text, TERM_PLAIN, PREFIX "more: %s -- ...", command);
+	if (buf.bytes <= MORE_BYTES_MAX)
+		term_whole(&text->term, buf_text(&buf));
 	buf_done(&buf);
 }
 
@@ -125,6 +124,16 @@ static void watched(struct text *text)
 	line(text, TERM_PLAIN, PREFIX "watched: %s (%s calls seen%s)", facts->scope ? buf_text(&buf) : "all calls",
 	     text_count(facts->seen, count), facts->scope ? "; others were not counted" : "");
 	buf_done(&buf);
+}
+
+/* Of a command that did not behave as without us everybody is told, of other blind spots who asks. */
+static void warnings(struct text *text)
+{
+	const struct analysis_facts *facts = &text->result->facts;
+
+	for (size_t i = 0; i < sizeof facts->warnings / sizeof facts->warnings[0] && facts->warnings[i]; i++)
+		if (i < facts->altered || text->options->verbose)
+			line(text, TERM_PLAIN, PREFIX "note: %s", facts->warnings[i]);
 }
 
 /* Where it was made says why counts may differ: when they do, or with -v. */
@@ -166,6 +175,7 @@ int text_check(FILE *out, const struct analysis_result *result, const struct rep
 		not_exercised(&text, check);
 	if (check->baseline)
 		baseline(&text, check);
+	warnings(&text);
 	if (options->verbose) {
 		for (size_t i = 0; i < check->budget_count; i++)
 			if (check->budgets[i].state == BUDGET_OK || check->budgets[i].state == BUDGET_NOT_EXERCISED)

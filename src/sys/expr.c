@@ -43,6 +43,9 @@ static int unknown(const char *word, struct error *err)
 	return error_set(err, EINVAL, "there is no %s '%s'", what, word);
 }
 
+/* Kernels add a few numbers a year and are below 500. */
+#define NATIVE_NR_MAX 4095
+
 static int add_number(uint64_t *set, const char *word, struct error *err)
 {
 	char *end;
@@ -50,7 +53,9 @@ static int add_number(uint64_t *set, const char *word, struct error *err)
 
 	errno = 0;
 	nr = strtol(word, &end, 10);
-	if (*end != '\0' || errno != 0 || nr > INT32_MAX || !sys_call_id(SYS_ARCH_NATIVE, (int32_t)nr))
+	if (*end == '\0' && (errno != 0 || nr > NATIVE_NR_MAX))
+		return error_set(err, EINVAL, "no kernel has a call with the number %s", word);
+	if (*end != '\0' || !sys_call_id(SYS_ARCH_NATIVE, (int32_t)nr))
 		return error_set(err, EINVAL, "no call with a name has the number %s here; others are written call_%s",
 				 word, word);
 	set_bit(set, sys_call_id(SYS_ARCH_NATIVE, (int32_t)nr));
@@ -69,6 +74,11 @@ static int add_unnamed(struct sys_expr *expr, bool negated, const char *word, st
 	nr = strtol(word + 5, &end, 10);
 	if (end == word + 5 || nr < INT32_MIN || nr > INT32_MAX)
 		return 0;
+	if (*end == '\0' && sys_call_id(SYS_ARCH_NATIVE, (int32_t)nr) != CALL_unknown)
+		return error_set(err, EINVAL, "'%s' is %s", word,
+				 sys_call_print(SYS_ARCH_NATIVE, (int32_t)nr, printed));
+	if (*end == '\0' && nr > NATIVE_NR_MAX)
+		return error_set(err, EINVAL, "'%s': no kernel has calls of such numbers", word);
 	for (int arch = 0; arch < SYS_ARCH_COUNT; arch++) {
 		if (strcmp(sys_call_print((enum sys_arch)arch, (int32_t)nr, printed), word) != 0)
 			continue;

@@ -102,6 +102,7 @@ struct analysis_facts {
 	bool aborted;
 	const char *abort_reason;
 	const char *warnings[16]; /* blind spots met, NULL-ended */
+	size_t altered; /* so many of them, the first, say how the command behaved otherwise because of us */
 	bool io_uring; /* was set up in the tree */
 	bool foreign_calls; /* of another architecture, counted by number */
 	bool other_tracer; /* something in the tree wanted to trace */

@@ -32,6 +32,8 @@ refused()
 	refused "nothing to check"
 	refused "needs --per-item" --max 'read per item=3'
 	refused "say 'read per item' or 'read fixed'" --per-item n=1:2 --prepare ': {n}' --max read=3
+	refused "'call_1' is write" --max call_1=3
+	refused "'call_999999': no kernel has calls of such numbers" --max call_999999=0
 	refused "needs two sizes" --per-item n=1 --max 'read per item=3'
 	refused "given twice" --per-item n=1:1 --max 'read per item=3'
 	refused "no number" --per-item n=1:x --max 'read per item=3'
@@ -81,6 +83,15 @@ refused()
 	grep -q 'cannot judge: a program in the tree traces others itself' err
 	check --engine ptrace --max read=1000 --max total=100000 --cannot-judge-exit 77 -- strace -o /dev/null true
 	expect "$status" 77
+}
+
+@test "a program that was refused strict mode because of us: everybody is told" {
+	check --max @xattr=0 --canary execve -- /usr/bin/python3 -c '
+import ctypes
+assert ctypes.CDLL(None).prctl(22, 1, 0, 0, 0) == -1'
+	expect "$status" 0
+	expect "$errors" "syscull: note: a program was refused seccomp's strict mode (EINVAL), which
+    cannot stand beside our filter"
 }
 
 @test "LeakSanitizer: cannot judge, and no fault of the program" {

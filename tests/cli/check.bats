@@ -56,6 +56,20 @@ files()
 	grep -Eq '^getxattr +50 +50 ' err
 }
 
+@test "what shows more is a command, however long" {
+	long="two  blanks $(printf 'x%.0s' {1..200})"
+	check --max read=0 -- sh -c ": $long"
+	grep -qx "syscull: more: syscull run -e read -- sh -c ': $long'" err
+	check --max read=0 -- sh -c ": $(printf 'x%.0s' {1..5000})"
+	run grep more: err
+	expect "$status" 1
+}
+
+@test "calls without a name are watched by their number" {
+	check -v --max call_480=0 --canary execve -- true
+	grep -q 'watched: execve, calls without a name (' err
+}
+
 @test "at most three contributors, largest first" {
 	check --max 'total=3' -- sh -c 'for i in 1 2 3; do cat /dev/null; done'
 	expect "$status" 121

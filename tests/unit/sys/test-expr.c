@@ -132,6 +132,7 @@ static void says_what_is_wrong(void **state)
 		{ "call_4 8", "no call 'call_4 8'" },
 		{ "call_5 (pdp11)", "no call 'call_5 (pdp11)'" },
 		{ "call_99999999999", "no call 'call_99999999999'" },
+		{ "call_999999", "'call_999999': no kernel has calls of such numbers" },
 		{ "openat,", "missing" },
 		{ ",openat", "missing" },
 		{ "!", "'!' names no call" },
@@ -139,7 +140,9 @@ static void says_what_is_wrong(void **state)
 		{ "%file,!stat", "'!' negates a whole list" },
 		{ "signal=all", "'signal=' is not understood" },
 		{ "/^open", "regular expressions" },
-		{ "99999999", "others are written call_99999999" },
+		{ "999", "others are written call_999" },
+		{ "99999999", "no kernel has a call with the number 99999999" },
+		{ "99999999999999999999", "no kernel has a call with the number" },
 		{ "12x", "number 12x" },
 		{ "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "no call or class" },
 	};
