@@ -2,6 +2,7 @@
 /* One untraced run of a command, and the comparison of what runs left. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "cmd/exec.h"
 #include "cmd/prove.h"
 
@@ -68,14 +70,12 @@ int prove_shell(const char *option, const char *command, struct error *err)
 	return r;
 }
 
-static void child_main(const struct prove_plan *plan, const struct remedies_ready *ready, int out, bool show_errors,
-		       int why)
+static void child_main(const struct prove_plan *plan, const struct remedies_ready *ready, int out, int errors, int why)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int code = 0;
 
-	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 ||
-	    (!show_errors && dup2(null, STDERR_FILENO) < 0))
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(out, STDOUT_FILENO) < 0 || dup2(errors, STDERR_FILENO) < 0)
 		code = errno;
 	if (code == 0)
 		code = -remedies_child(ready);
@@ -86,6 +86,18 @@ static void child_main(const struct prove_plan *plan, const struct remedies_read
 	_exit(127);
 }
 
+static void show(int errors)
+{
+	char piece[4096];
+	ssize_t bytes;
+	off_t at = 0;
+
+	while ((bytes = pread(errors, piece, sizeof piece, at)) > 0) {
+		(void)fwrite(piece, 1, (size_t)bytes, stderr);
+		at += bytes;
+	}
+}
+
 int prove_once(const struct prove_plan *plan, const struct remedies_ready *ready, bool show_errors,
 	       struct prove_once *ret, struct error *err)
 {
@@ -93,9 +105,14 @@ int prove_once(const struct prove_plan *plan, const struct remedies_ready *ready
 	uint64_t begin;
 	pid_t pid;
 
-	*ret = (struct prove_once){ .out = prove_sink(err) };
+	*ret = (struct prove_once){ .out = prove_sink(err), .errors = -1 };
 	if (ret->out < 0)
 		return ret->out;
+	ret->errors = prove_sink(err);
+	if (ret->errors < 0) {
+		r = ret->errors;
+		goto fail;
+	}
 	if (pipe2(why, O_CLOEXEC) != 0) {
 		r = error_errno(err, errno, "starting the command");
 		goto fail;
@@ -103,7 +120,7 @@ int prove_once(const struct prove_plan *plan, const struct remedies_ready *ready
 	begin = clock_now_ns();
 	pid = fork();
 	if (pid == 0)
-		child_main(plan, ready, ret->out, show_errors, why[1]);
+		child_main(plan, ready, ret->out, ret->errors, why[1]);
 	(void)close(why[1]);
 	if (pid < 0) {
 		r = error_errno(err, errno, "starting the command");
@@ -116,12 +133,23 @@ int prove_once(const struct prove_plan *plan, const struct remedies_ready *ready
 	if (r == 0 && read(why[0], &code, sizeof code) == (ssize_t)sizeof code)
 		r = error_errno(err, code, "%s", plan->program);
 	(void)close(why[0]);
-	if (r == 0)
+	if (r == 0) {
+		if (show_errors)
+			show(ret->errors);
 		return 0;
+	}
 fail:
-	(void)close(ret->out);
-	ret->out = -1;
+	prove_once_done(ret);
 	return r;
+}
+
+void prove_once_done(struct prove_once *once)
+{
+	if (once->out >= 0)
+		(void)close(once->out);
+	if (once->errors >= 0)
+		(void)close(once->errors);
+	once->out = once->errors = -1;
 }
 
 int prove_copy(const char *path, int *ret_fd, struct error *err)
@@ -203,5 +231,37 @@ int prove_compare(const char *name, int a, int b, struct buf *text, struct error
 	}
 	free(left);
 	free(right);
+	return r;
+}
+
+static int64_t count_lines(int fd, char *piece)
+{
+	int64_t lines = 0;
+	off_t at = 0;
+	ssize_t bytes;
+
+	while ((bytes = piece_at(fd, piece, at)) > 0) {
+		for (ssize_t i = 0; i < bytes; i++)
+			lines += piece[i] == '\n';
+		at += bytes;
+	}
+	return lines;
+}
+
+int prove_compare_errors(int a, int b, struct buf *text, struct error *err)
+{
+	struct buf where = BUF_INIT;
+	char lines[TEXT_NUMBER_MAX];
+	int r = prove_compare("stderr", a, b, &where, err);
+	char *piece = r > 0 ? malloc(PIECE) : NULL;
+	int64_t more = piece ? count_lines(b, piece) - count_lines(a, piece) : 0;
+
+	if (r > 0 && text && more != 0)
+		(void)buf_printf(text, "stderr has %s %s %s", text_count((uint64_t)llabs(more), lines),
+				 llabs(more) == 1 ? "line" : "lines", more > 0 ? "more" : "fewer");
+	else if (r > 0 && text)
+		(void)buf_puts(text, buf_text(&where));
+	free(piece);
+	buf_done(&where);
 	return r;
 }

@@ -43,6 +43,7 @@ struct prove {
 	VEC(struct prove_call) calls;
 	/* What the first run left: stdout, and the compared files. */
 	struct prove_once first;
+	bool errors_vary; /* stderr is not the same without a remedy either (times, process ids) */
 	int first_files[PROVE_COMPARED_MAX];
 };
 
@@ -126,6 +127,8 @@ static int compare(const struct prove *prove, const struct prove_once *once, str
 		return 1;
 	}
 	r = prove_compare("stdout", prove->first.out, once->out, text, err);
+	if (r == 0 && !prove->errors_vary)
+		r = prove_compare_errors(prove->first.errors, once->errors, text, err);
 	for (unsigned i = 0; r == 0 && i < prove->plan.compared_count; i++) {
 		int copy;
 
@@ -143,6 +146,8 @@ static int compare(const struct prove *prove, const struct prove_once *once, str
 static int run_side(struct prove *prove, unsigned side, bool first, int timed, struct error *err)
 {
 	const struct prove_plan *plan = &prove->plan;
+	/* The second run without a remedy tells what changes anyway. */
+	bool again = !first && timed < 0 && side == WITHOUT;
 	struct prove_once once;
 	struct buf text = BUF_INIT;
 	char **ours = environ;
@@ -160,7 +165,11 @@ static int run_side(struct prove *prove, unsigned side, bool first, int timed, s
 		for (unsigned i = 0; r == 0 && i < plan->compared_count; i++)
 			r = prove_copy(plan->compared[i], &prove->first_files[i], err);
 	} else {
-		r = compare(prove, &once, &text, err);
+		if (again)
+			r = prove_compare_errors(prove->first.errors, once.errors, NULL, err);
+		prove->errors_vary = prove->errors_vary || r > 0;
+		if (r >= 0)
+			r = compare(prove, &once, &text, err);
 		if (r > 0 && prove->result.same_output) {
 			prove->result.same_output = false;
 			if (side != WITHOUT) {
@@ -170,7 +179,7 @@ static int run_side(struct prove *prove, unsigned side, bool first, int timed, s
 			}
 			(void)buf_puts(&prove->differs, buf_text(&text));
 		}
-		(void)close(once.out);
+		prove_once_done(&once);
 	}
 	buf_done(&text);
 	if (timed >= 0) {
@@ -316,7 +325,7 @@ static int count_calls(struct prove *prove, struct error *err)
 }
 
 /* What a report of the run without remedies says that this one saves: of each
- * finding that it serves the saving of a remedy of its kind, else the best. */
+ * finding that it serves the saving of a remedy of its kind, and of no other. */
 static double estimate(const struct analysis_result *result, const struct remedy *remedy)
 {
 	static const enum finding_remedy_kind kinds[] = {
@@ -329,19 +338,18 @@ static double estimate(const struct analysis_result *result, const struct remedy
 
 	for (size_t i = 0; i < result->finding_count; i++) {
 		const struct verdict_finding *finding = &result->findings[i];
-		double best = 0, own = -1;
+		double own = -1;
 
 		if (!remedy_serves(remedy, finding->finding->rule->id))
 			continue;
-		found = true;
 		for (size_t k = 0; k < finding->remedy_count; k++) {
 			const struct verdict_remedy *one = &finding->remedies[k];
 
-			best = one->saves_ns > best ? one->saves_ns : best;
 			if (one->remedy->kind == kinds[remedy->means] && one->saves_ns > own)
 				own = one->saves_ns;
 		}
-		sum += own >= 0 ? own : best;
+		found = found || own >= 0;
+		sum += own >= 0 ? own : 0;
 	}
 	return found ? sum : -1;
 }
@@ -367,6 +375,8 @@ static void tell_remedies(struct prove *prove)
 		told->saves_calls = (int64_t)before->calls - (int64_t)analysis_result(side->analysis)->calls;
 		told->saves_ns = times.before.median - times.after.median;
 		told->saves_cpu_ns = cpu.before.median - cpu.after.median;
+		told->shown = times.word != PROVE_NO_DIFFERENCE;
+		told->cpu_shown = cpu.word != PROVE_NO_DIFFERENCE;
 	}
 	result->remedy_count = remedies->count;
 }
@@ -405,7 +415,7 @@ int prove_run(const struct prove_plan *plan, struct prove **ret, const struct pr
 	if (!prove)
 		return error_errno(err, ENOMEM, "--prove");
 	prove->plan = *plan;
-	prove->first.out = -1;
+	prove->first.out = prove->first.errors = -1;
 	for (unsigned i = 0; i < PROVE_COMPARED_MAX; i++)
 		prove->first_files[i] = -1;
 	remedies_print_all(plan->remedies, &prove->with);
@@ -458,8 +468,7 @@ void prove_free(struct prove *prove)
 		if (prove->first_files[i] >= 0)
 			(void)close(prove->first_files[i]);
 	}
-	if (prove->first.out >= 0)
-		(void)close(prove->first.out);
+	prove_once_done(&prove->first);
 	buf_done(&prove->with);
 	buf_done(&prove->differs);
 	vec_done(&prove->calls);

@@ -35,18 +35,22 @@ void prove_free(struct prove *prove);
  * environment is the one that this process has.
  */
 struct prove_once {
-	int out; /* what it printed on stdout, -1 none */
+	int out, errors; /* what it printed on stdout and stderr, -1 none */
 	int status; /* 128 + signal when it died */
 	double wall_ns;
 	double cpu_ns; /* user and system time of it and of what it waited for */
 };
 
+/* `show_errors`: what it printed on stderr is printed on ours when it has ended. */
 int prove_once(const struct prove_plan *plan, const struct remedies_ready *ready, bool show_errors,
 	       struct prove_once *ret, struct error *err);
+void prove_once_done(struct prove_once *once);
 /* A file without a name, for what a command prints. */
 int prove_sink(struct error *err);
 /* 0 the same, 1 not: then where is said in text. */
 int prove_compare(const char *name, int a, int b, struct buf *text, struct error *err);
+/* The same of stderr, with how many lines there are more or fewer; text may be NULL. */
+int prove_compare_errors(int a, int b, struct buf *text, struct error *err);
 /* A copy of a file, -1 when there is none. */
 int prove_copy(const char *path, int *ret_fd, struct error *err);
 /* --prepare and --cleanup. */

@@ -61,9 +61,6 @@ size_t engine_scope_names(const struct engine_scope *scope, const char *ret_name
 	for (unsigned id = CALL_unknown + 1; id < CALL_COUNT; id++)
 		if (engine_scope_has(scope, (enum sys_call_id)id))
 			ret_names[used++] = sys_call((enum sys_call_id)id)->name;
-	/* They have numbers alone, which the filter does not tell apart. */
-	if (engine_scope_has(scope, CALL_unknown))
-		ret_names[used++] = "calls without a name";
 	ret_names[used] = NULL;
 	return used;
 }

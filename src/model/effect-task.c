@@ -157,6 +157,7 @@ static int effect_rlimit(struct model *model, struct task *task, const struct ev
 			rlimit_of_other(model, task, pid);
 		return 0;
 	}
+	process->nofile_asked = process->nofile_asked || (prlimit ? call->args[3] != 0 : !sets);
 	limit = EVENT_ITEM_AS(struct item_rlimit,
 			      event_item_arg(&call->head, SYS_ITEM_RLIMIT, prlimit ? (sets ? 2 : 3) : 1));
 	if (limit && call->ret == 0) {

@@ -67,6 +67,7 @@ struct model_process {
 	uint32_t ruid, euid, suid, fsuid;
 	uint32_t rgid, egid, sgid, fsgid;
 	bool nofile_known;
+	bool nofile_asked; /* this program asked for the limit, or its parent did before the fork */
 	uint64_t nofile_soft, nofile_hard; /* UINT64_MAX is no limit */
 };
 

@@ -415,6 +415,7 @@ int task_exec(struct model *model, const struct event_exec *event, struct model_
 		if (!image)
 			return -ENOMEM;
 		image_inherit(image, old);
+		image->pub.nofile_asked = false;
 		if (!image->pub.folded)
 			image->proc = proc;
 		/* AT_SECURE: a setuid program, or one with more capabilities. */

@@ -68,6 +68,14 @@ static void gain(FILE *out, double ns)
 	(void)fprintf(out, " %s%s |", ns < 0 ? "-" : "", text_ns(fabs(ns), text));
 }
 
+static void share(FILE *out, bool shown, double ns)
+{
+	if (shown)
+		gain(out, ns);
+	else
+		(void)fputs(" no difference shown |", out);
+}
+
 /* Each switched on by itself. */
 static void shares(FILE *out, const struct prove_result *result)
 {
@@ -87,8 +95,8 @@ static void shares(FILE *out, const struct prove_result *result)
 				      text_count((uint64_t)llabs(remedy->saves_calls), text));
 		else
 			(void)fputs(" | not counted |", out);
-		gain(out, remedy->saves_ns);
-		gain(out, remedy->saves_cpu_ns);
+		share(out, remedy->shown, remedy->saves_ns);
+		share(out, remedy->cpu_shown, remedy->saves_cpu_ns);
 		if (remedy->estimated_ns >= 0)
 			gain(out, remedy->estimated_ns);
 		else

@@ -169,6 +169,17 @@ static void signed_ns(struct buf *text, double ns)
 	(void)buf_printf(text, "%s%s", ns < 0 ? "-" : "", text_ns(fabs(ns), number));
 }
 
+/* What chance alone may have made is no saving. */
+static void share(struct buf *text, bool shown, double ns, const char *saved)
+{
+	if (!shown) {
+		(void)buf_puts(text, "no difference shown");
+		return;
+	}
+	signed_ns(text, ns);
+	(void)buf_puts(text, saved);
+}
+
 static void remedies(struct term *term, const struct prove_result *result, struct buf *text)
 {
 	for (unsigned i = 0; i < result->remedy_count; i++) {
@@ -182,9 +193,9 @@ static void remedies(struct term *term, const struct prove_result *result, struc
 		(void)buf_printf(text, "%s%s: %s calls %s, ", remedy->name, result->remedy_count > 1 ? " alone" : "",
 				 text_count((uint64_t)llabs(remedy->saves_calls), number),
 				 remedy->saves_calls < 0 ? "more" : "fewer");
-		signed_ns(text, remedy->saves_ns);
-		(void)buf_puts(text, " saved, of CPU time ");
-		signed_ns(text, remedy->saves_cpu_ns);
+		share(text, remedy->shown, remedy->saves_ns, " saved");
+		(void)buf_puts(text, ", of CPU time ");
+		share(text, remedy->cpu_shown, remedy->saves_cpu_ns, "");
 		if (remedy->estimated_ns >= 0) {
 			(void)buf_puts(text, "; estimated by run: ");
 			signed_ns(text, remedy->estimated_ns);

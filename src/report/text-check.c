@@ -121,6 +121,9 @@ static void watched(struct text *text)
 
 	for (size_t i = 0; facts->scope && facts->scope[i]; i++)
 		(void)buf_printf(&buf, "%s%s", i ? ", " : "", facts->scope[i]);
+	/* Those are always among them. */
+	if (buf.bytes == 0)
+		(void)buf_puts(&buf, "calls without a name");
 	line(text, TERM_PLAIN, PREFIX "watched: %s (%s calls seen%s)", facts->scope ? buf_text(&buf) : "all calls",
 	     text_count(facts->seen, count), facts->scope ? "; others were not counted" : "");
 	buf_done(&buf);

@@ -30,6 +30,7 @@ struct walker {
 	uint64_t calls, by_one; /* of the row; of these next to the one before */
 	uint64_t above; /* not open, LOW_LIMIT and up */
 	uint64_t soft, hard; /* UINT64_MAX none or not known */
+	bool asked; /* the program asked how many there can be */
 	uint64_t program; /* 0, or the hash of the program that rows were added to */
 };
 
@@ -42,6 +43,7 @@ struct program {
 	uint64_t limit;
 	enum follows follows;
 	int step;
+	bool asked; /* each time, and is so by a limit that it is told */
 	bool cut; /* its program was ended, or the run, before it came to its end */
 };
 
@@ -84,6 +86,7 @@ static void add_row(struct rule_run *run, struct walker *walker, const struct mo
 	if (!program)
 		return;
 	walker->program = program->key.hash;
+	program->asked = walker->asked && (program->asked || program->rows == 0);
 	program->rows++;
 	program->above += walker->above;
 	if (failed > program->most) {
@@ -158,6 +161,7 @@ static void sweep_call(struct rule_run *run, const struct model_view *view)
 	walker->highest = fd > walker->highest ? fd : walker->highest;
 	walker->soft = process->nofile_known ? process->nofile_soft : UINT64_MAX;
 	walker->hard = process->nofile_known ? process->nofile_hard : UINT64_MAX;
+	walker->asked = process->nofile_asked;
 	if (view->err != EBADF)
 		return;
 	walker->above += fd >= LOW_LIMIT;
@@ -280,7 +284,8 @@ static void add_preload(struct rule_run *run, const struct program *program, str
 						 CALL_getdents64, CALL_getdents64, CALL_close };
 	struct finding_remedy *remedy;
 
-	if (program->follows < FOLLOWS_SOFT)
+	/* A number that a program has from elsewhere stays what it is. */
+	if (program->follows < FOLLOWS_SOFT || !program->asked)
 		return;
 	remedy = finding_add_remedy(finding, REMEDY_PRELOAD);
 	if (!remedy)

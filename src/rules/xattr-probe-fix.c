@@ -84,12 +84,12 @@ static bool stops_asking(const struct probe_group *group)
 	return false;
 }
 
-/* A filter answers at once; who asks each time still enters the kernel, which
- * costs about what the cheapest call does. */
+/* A filter answers at once.  Who asks each time enters the kernel all the same, and one that tells
+ * of each refusal (tar --xattrs) does more than without it: for those alone that stop asking. */
 void probe_tell_filter(struct probe_tell *tell, struct rule_run *run)
 {
-	struct finding_remedy *remedy = finding_add_remedy(tell->finding, REMEDY_SECCOMP);
-	uint64_t left = 0;
+	struct finding_remedy *remedy =
+		stops_asking(tell->group) ? finding_add_remedy(tell->finding, REMEDY_SECCOMP) : NULL;
 
 	if (!remedy)
 		return;
@@ -97,11 +97,7 @@ void probe_tell_filter(struct probe_tell *tell, struct rule_run *run)
 	finding_set(&remedy->text, "\"not supported\" at once, by a filter in the kernel");
 	finding_set(&remedy->changes, "no ACL, label or capability is seen");
 	remedy->command = rule_command(run->model, "syscull fix --with xattr=off --", NULL);
-	for (size_t i = 0; i < tell->lines.used; i++) {
-		const struct rule_line *line = tell->lines.at[i].line;
-
-		probe_take_off(remedy, line, line->count);
-		left += stops_asking(tell->group) ? 1 : line->count;
-	}
-	finding_add_delta(remedy, CALL_getppid, 0, (int64_t)left, 0);
+	for (size_t i = 0; i < tell->lines.used; i++)
+		probe_take_off(remedy, tell->lines.at[i].line, tell->lines.at[i].line->count);
+	finding_add_delta(remedy, CALL_getppid, 0, (int64_t)tell->lines.used, 0);
 }

@@ -51,6 +51,7 @@ struct prove_remedy {
 	/* Switched on alone; with one remedy as all of them. */
 	int64_t saves_calls;
 	double saves_ns, saves_cpu_ns;
+	bool shown, cpu_shown; /* that they are not what chance makes of equal runs */
 };
 
 struct prove_result {

@@ -161,6 +161,25 @@ print(re.search(r"^NoNewPrivs:\s*(\d)", open("/proc/self/status").read(), re.M)[
 	grep -q 'the status is 5, not 0' out
 }
 
+@test "--prove does not praise what is said on stderr alone" {
+	run_apart "$SYSCULL" fix --prove --runs 1 --with TZ=UTC0 -- sh -c '[ -z "$TZ" ] || echo "a
+b" >&2'
+	[ "$status" -eq 1 ]
+	grep -q 'NOT the same: with TZ=UTC0: stderr has 2 lines more' out
+	# What differs anyway says nothing, and of the first run it is shown.
+	"$SYSCULL" fix --prove --runs 1 --with TZ=UTC0 -- sh -c 'echo "pid $$" >&2' >out 2>err
+	grep -q 'the same on both sides' out
+	expect "$(grep -c '^pid' err)" 1
+}
+
+@test "--prove: what is estimated is the remedy's own" {
+	mkdir d
+	touch d/f{1..300}
+	"$SYSCULL" fix --prove --runs 1 --with xattr,xattr=off -- ls -l d >out 2>err
+	tr -s '\n ' ' ' <out | grep -q 'xattr alone: [^;]*; run finds nothing that it serves'
+	tr -s '\n ' ' ' <out | grep -q 'xattr=off alone: [^;]*; estimated by run: '
+}
+
 @test "--prove stops when the command does not agree with itself" {
 	run_apart "$SYSCULL" fix --prove -n 5 --with TZ -- sh -c 'echo run >>count; wc -l <count'
 	[ "$status" -eq 1 ]

@@ -36,7 +36,9 @@ static struct prove_result result_of_test(void)
 				.estimated_ns = 1.5e6,
 				.saves_calls = 1000,
 				.saves_ns = 2e6,
-				.saves_cpu_ns = 1.9e6 },
+				.saves_cpu_ns = 1.9e6,
+				.shown = true,
+				.cpu_shown = true },
 			      { .name = "LC_ALL=C",
 				.unsafe = "text is bytes",
 				.output = "messages",
@@ -80,8 +82,18 @@ static void markdown_has_the_table(void **state)
 	has(text, "\n2 of 20 runs took far longer or shorter than the others.\n");
 	has(text, "\n| alone | calls fewer |");
 	has(text, "| `TZ='a\\|b'` | 1,000 | 2.00 ms | 1.90 ms | 1.50 ms |\n");
-	has(text, "| `LC_ALL=C` | -1 | -100 us | 0 ns | finds nothing |\n");
+	has(text, "| `LC_ALL=C` | -1 | no difference shown | no difference shown | finds nothing |\n");
 	has(text, "\n`LC_ALL=C`: text is bytes; messages.\n");
+	free(text);
+}
+
+static void a_share_within_chance_is_no_saving(void **state)
+{
+	struct prove_result result = result_of_test();
+	char *text = written("text", &result);
+
+	has(text, "TZ='a|b' alone: 1,000 calls fewer, 2.00 ms saved, of CPU time 1.90");
+	has(text, "LC_ALL=C alone: 1 calls more, no difference shown, of CPU time");
 	free(text);
 }
 
@@ -128,6 +140,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(markdown_has_the_table),
+		cmocka_unit_test(a_share_within_chance_is_no_saving),
 		cmocka_unit_test(what_was_not_measured_has_no_table),
 		cmocka_unit_test(what_was_not_counted_is_said),
 	};
