@@ -356,9 +356,14 @@ __noinline int take_caller(struct kern_task *task, uint64_t sp, uint64_t link, u
 		if (to_page < sizeof scratch->words)
 			(void)bpf_probe_read_user(&scratch->words, to_page, (void *)sp);
 	}
+	/* Most hold something else. */
+	if (frame - sp >= STACK_NEAR)
+		frame = 0;
+	if (base - sp >= STACK_NEAR)
+		base = 0;
 	code = code_at(task->code);
 	version = code ? code->version : 0;
-	memo = &task->memo[(task->call.ip ^ task->call.ip >> 4) & (KERN_MEMOS - 1)];
+	memo = &task->memo[mix(task->call.ip, sp) >> 32 & (KERN_MEMOS - 1)];
 	item = (struct kern_caller *)task->entered;
 	item->head.type = SYS_ITEM_CALLER;
 	item->head.arg = item->head.flags = 0;

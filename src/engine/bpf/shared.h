@@ -268,7 +268,7 @@ struct kern_caller {
 };
 
 /* A stack that a task called with, told again by what cannot be equal with another one's. */
-#define KERN_MEMOS 8 /* a power of two */
+#define KERN_MEMOS 16 /* a power of two */
 #define KERN_MEMO_WORDS 32 /* … too */
 struct kern_memo {
 	uint64_t ip; /* 0: none */
