@@ -170,9 +170,9 @@ struct registers {
 #define IP_OF(regs) ((regs)->pc)
 #define SP_OF(regs) ((regs)->sp)
 #define REGISTERS_IP __builtin_offsetof(struct registers, pc)
-#define LINK_OF(regs) ((regs)->regs[30])
-#define FRAME_OF(regs) ((regs)->regs[29])
-#define BASE_OF(regs) ((regs)->regs[19])
+#define LINK_OF(from) ((from)->regs[30])
+#define FRAME_OF(from) ((from)->regs[29])
+#define BASE_OF(from) ((from)->regs[19])
 #define CALLER_ON_STACK 0
 #define REGISTERS 33
 #else
