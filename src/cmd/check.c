@@ -306,6 +306,11 @@ static int check_line(const struct check_settings *s, char *const *argv, struct 
 		return error_set(err, EINVAL, "--prepare goes with --per-item");
 	if (s->runs > 0 && !s->suggest)
 		return error_set(err, EINVAL, "-n goes with --suggest");
+	if (s->suggest && (s->budgets.items.used > 0 || s->budgets.strict || s->baseline.path || s->sizes.count > 0 ||
+			   s->formats.count > 0 || s->verdict_file))
+		return error_set(err, EINVAL,
+				 "--suggest judges nothing: no budget, --strict, --baseline, --per-item, --format or "
+				 "--verdict-file goes with it");
 	if (s->sizes.count > 0 && !check_has_size(s, argv))
 		return error_set(err, EINVAL,
 				 "--per-item: neither the command nor --prepare has {%s}: all runs would be the same",

@@ -54,6 +54,7 @@ struct fix_settings {
 	const char *output;
 	enum tty_color color;
 	struct buf why; /* these; empty when they were named */
+	const char *of_prove; /* an option that goes with --prove was given */
 	bool list, prove, quiet, yes, help;
 };
 
@@ -72,6 +73,9 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 	struct fix_settings *s = data;
 	int when = 0, r;
 
+	for (const struct opt *opt = fix_options; opt->name; opt++)
+		if (opt->letter == letter && strncmp(opt->help, "--prove:", 8) == 0)
+			s->of_prove = opt->name;
 	switch (letter) {
 	case OPT_WITH:
 		return remedies_add(&s->remedies, value, err);
@@ -275,6 +279,16 @@ static int run(struct fix_settings *s, struct error *err)
 	return status;
 }
 
+/* Nothing that was asked for is passed over in silence. */
+static int check_line(const struct fix_settings *s, bool command, struct error *err)
+{
+	if (s->list && (command || s->prove || s->remedies.count > 0 || s->of_prove))
+		return error_set(err, EINVAL, "--list tells all remedies: nothing goes with it");
+	if (s->of_prove && !s->prove)
+		return error_set(err, EINVAL, "--%s goes with --prove", s->of_prove);
+	return 0;
+}
+
 static int fix_main(const struct command *command, int argc, char **argv)
 {
 	struct fix_settings s = { .plan = { .runs = RUNS }, .why = BUF_INIT, .reporter = &prove_reporter_list[0] };
@@ -286,6 +300,8 @@ static int fix_main(const struct command *command, int argc, char **argv)
 	} else if (s.help) {
 		command_print_help(command);
 		status = command_finish();
+	} else if (check_line(&s, first < argc, &err) < 0) {
+		status = EXIT_OURS;
 	} else if (s.list) {
 		print_list();
 		status = command_finish();

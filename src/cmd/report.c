@@ -132,6 +132,8 @@ static int report_main(const struct command *command, int argc, char **argv)
 		status = command_finish();
 	} else if (argc - first > 1) {
 		replay_complain("report takes one FILE", argc - first, argv + first);
+	} else if (s.view.finding > 0 && !formats_has(&s.view.formats, "issue")) {
+		log_line("--finding goes with --format issue");
 	} else {
 		status = report(&s, first < argc ? argv[first] : NULL);
 	}

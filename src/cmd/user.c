@@ -14,6 +14,27 @@
 #define CAPABILITY_PERFMON 38
 #define CAPABILITY_BPF 39
 
+/* Nobody of the name, but a number, as chown and setpriv take it.  With no entry of its own it has no groups. */
+static int find_number(const char *text, struct user *ret)
+{
+	const struct passwd *entry;
+	unsigned long number;
+	char *end;
+
+	errno = 0;
+	number = strtoul(text, &end, 10);
+	/* -1 is "leave it alone". */
+	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || number >= UINT32_MAX)
+		return -ENOENT;
+	entry = getpwuid((uid_t)number);
+	*ret = (struct user){ .uid = (uid_t)number,
+			      .gid = entry ? entry->pw_gid : (gid_t)number,
+			      .group_count = entry ? USER_GROUPS_MAX : 0 };
+	if (entry && getgrouplist(entry->pw_name, entry->pw_gid, ret->groups, &ret->group_count) < 0)
+		return -E2BIG;
+	return 0;
+}
+
 int user_find(const char *name, struct user *ret, struct error *err)
 {
 	const struct passwd *entry;
@@ -22,6 +43,15 @@ int user_find(const char *name, struct user *ret, struct error *err)
 		return error_set(err, EPERM, "--user: only root can run a command as somebody else");
 	errno = 0;
 	entry = getpwnam(name);
+	if (!entry) {
+		int code = errno, r = find_number(name, ret);
+
+		if (r == 0)
+			return 0;
+		if (r == -E2BIG)
+			return error_set(err, E2BIG, "--user: '%s' is in more than %d groups", name, USER_GROUPS_MAX);
+		errno = code;
+	}
 	if (!entry)
 		return error_set(err, errno ? errno : ENOENT, "--user: there is no user '%s'", name);
 	*ret = (struct user){ .uid = entry->pw_uid, .gid = entry->pw_gid, .group_count = USER_GROUPS_MAX };

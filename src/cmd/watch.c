@@ -143,6 +143,7 @@ void watch_books(const struct engine_stats *stats, const struct engine_exit *end
 	facts->callers_unknown = stats->callers_unknown;
 	facts->pinned = stats->pinned;
 	facts->aborted = stats->aborted;
+	facts->file_cut = stats->file_cut;
 	if (stats->aborted) {
 		(void)snprintf(reason, WATCH_REASON_BYTES, "%s", stats->abort_reason);
 		facts->abort_reason = reason;

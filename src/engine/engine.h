@@ -111,6 +111,7 @@ struct engine_stats {
 	bool pinned; /* the tree ran pinned to one CPU all along */
 	bool was_pinned; /* … at its start */
 	bool aborted; /* we let go early: out of memory, internal error */
+	bool file_cut; /* … but it is the file that is read that is not whole */
 	char abort_reason[128];
 	/* Things met on the way that the user must know of, one bit each. */
 	uint32_t met; /* ENGINE_MET_… */

@@ -56,3 +56,14 @@ bool check_idle(const struct check *check, const struct budget_verdict *verdict)
 {
 	return verdict->state == BUDGET_NOT_EXERCISED && check->canary_count == 0;
 }
+
+const char *check_idle_why(const struct analysis_result *result, const struct budget_verdict *verdict)
+{
+	const struct budget *budget = verdict->budget;
+
+	for (size_t i = 0; i < budget->rules.used; i++)
+		for (size_t k = 0; k < result->suppressed_count; k++)
+			if (result->suppressed[k].finding->rule == budget->rules.at[i].rule)
+				return "what was found is suppressed";
+	return budget->rules.used > 0 ? "nothing of it was found" : "no such call was seen";
+}

@@ -17,5 +17,7 @@ void check_contributor(struct buf *buf, const struct budget_verdict *verdict, si
 bool check_unjudged_fails(const struct check *check);
 /* A budget that counted nothing, with no canary to say that there was work. */
 bool check_idle(const struct check *check, const struct budget_verdict *verdict);
+/* Why it counted nothing: "no such call was seen", or a suppression took what there was. */
+const char *check_idle_why(const struct analysis_result *result, const struct budget_verdict *verdict);
 
 #endif

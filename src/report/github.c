@@ -53,9 +53,10 @@ static void reason(struct annotations *all, const char *level, const char *title
 	buf_done(&message);
 }
 
-static void budget(struct annotations *all, const struct check *check, const struct budget_verdict *verdict,
+static void budget(struct annotations *all, const struct analysis_result *result, const struct budget_verdict *verdict,
 		   const char *unjudged)
 {
+	const struct check *check = result->check;
 	struct buf title = BUF_INIT, message = BUF_INIT;
 	const char *level = "error";
 
@@ -73,8 +74,8 @@ static void budget(struct annotations *all, const struct check *check, const str
 		check_said(&message, verdict);
 	} else if (check_idle(check, verdict)) {
 		level = "notice";
-		(void)buf_puts(&message, "not exercised: no such call was seen; a --canary would prove that the "
-					 "work was done");
+		(void)buf_printf(&message, "not exercised: %s; a --canary would prove that the work was done",
+				 check_idle_why(result, verdict));
 	}
 	if (message.bytes > 0)
 		annotate(all, level, buf_text(&title), buf_text(&message));
@@ -82,8 +83,9 @@ static void budget(struct annotations *all, const struct check *check, const str
 	buf_done(&message);
 }
 
-static void collect(struct annotations *all, const struct check *check)
+static void collect(struct annotations *all, const struct analysis_result *result)
 {
+	const struct check *check = result->check;
 	const char *unjudged = check_unjudged_fails(check) ? "error" : "warning";
 
 	for (size_t i = 0; i < check->run_count && i < check->reasons.used; i++)
@@ -91,13 +93,13 @@ static void collect(struct annotations *all, const struct check *check)
 	/* What is broken first, if not all can be said. */
 	for (size_t i = 0; i < check->budget_count; i++)
 		if (check->budgets[i].state == BUDGET_BROKEN)
-			budget(all, check, &check->budgets[i], unjudged);
+			budget(all, result, &check->budgets[i], unjudged);
 	for (size_t i = 0; i < check->beside_count; i++)
 		reason(all, "error", "syscull: baseline", check->reasons.at[check->unjudged_count + i]);
 	all->left_out += check->reasons_left_out;
 	for (size_t i = 0; i < check->budget_count; i++)
 		if (check->budgets[i].state != BUDGET_BROKEN)
-			budget(all, check, &check->budgets[i], unjudged);
+			budget(all, result, &check->budgets[i], unjudged);
 }
 
 static int github_write(FILE *out, const struct analysis_result *result, const struct report_options *options)
@@ -108,11 +110,11 @@ static int github_write(FILE *out, const struct analysis_result *result, const s
 	(void)options;
 	if (!result->check)
 		return -EINVAL;
-	collect(&all, result->check);
+	collect(&all, result);
 	if (all.left_out > 0) {
 		buf_done(&all.text);
 		all = (struct annotations){ .most = ANNOTATIONS_MAX - 1 };
-		collect(&all, result->check);
+		collect(&all, result);
 		(void)buf_printf(&all.text, "::notice title=syscull::and %zu more; GitHub shows %d of a step\n",
 				 all.left_out, ANNOTATIONS_MAX);
 	}

@@ -104,8 +104,10 @@ static void broken(FILE *out, const struct check *check, const struct budget_ver
 	buf_done(&line);
 }
 
-static void budget(FILE *out, const struct check *check, const struct budget_verdict *verdict, const char *suite)
+static void budget(FILE *out, const struct analysis_result *result, const struct budget_verdict *verdict,
+		   const char *suite)
 {
+	const struct check *check = result->check;
 	struct buf title = BUF_INIT, said = BUF_INIT;
 
 	check_title(&title, verdict->budget);
@@ -116,9 +118,10 @@ static void budget(FILE *out, const struct check *check, const struct budget_ver
 	else if (verdict->state == BUDGET_CANNOT_JUDGE)
 		unjudged(out, check, buf_text(&said));
 	else if (check_idle(check, verdict))
-		(void)fputs("      <skipped message=\"not exercised: no such call was seen, and no canary says"
-			    " that the work was done\"/>\n",
-			    out);
+		(void)fprintf(
+			out,
+			"      <skipped message=\"not exercised: %s, and no canary says that the work was done\"/>\n",
+			check_idle_why(result, verdict));
 	end_case(out);
 	buf_done(&title);
 	buf_done(&said);
@@ -190,7 +193,7 @@ static int junit_write(FILE *out, const struct analysis_result *result, const st
 		      sums.failures, sums.errors, sums.skipped);
 	counting(out, check, suite);
 	for (size_t i = 0; i < check->budget_count; i++)
-		budget(out, check, &check->budgets[i], suite);
+		budget(out, result, &check->budgets[i], suite);
 	if (has_baseline(check))
 		baseline(out, check, suite);
 	command(out, check, suite);

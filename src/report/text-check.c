@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "report/check-parts.h"
 #include "report/text-parts.h"
 #include "verdict/baseline.h"
 
@@ -107,9 +108,8 @@ static void not_exercised(struct text *text, const struct check *check)
 
 		if (verdict->state == BUDGET_NOT_EXERCISED && !text->options->verbose)
 			line(text, TERM_PLAIN,
-			     PREFIX "not exercised: --max %s saw no such call; a --canary would prove "
-				    "that the work was done",
-			     verdict->budget->what);
+			     PREFIX "not exercised: --max %s: %s; a --canary would prove that the work was done",
+			     verdict->budget->what, check_idle_why(text->result, verdict));
 	}
 }
 

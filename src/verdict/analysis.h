@@ -100,6 +100,7 @@ struct analysis_facts {
 	bool calls_only; /* nothing is known of the time outside calls: shares are of theirs */
 	bool pinned;
 	bool aborted;
+	bool file_cut; /* of a file that is not whole; else we let go early */
 	const char *abort_reason;
 	const char *warnings[16]; /* blind spots met, NULL-ended */
 	size_t altered; /* so many of them, the first, say how the command behaved otherwise because of us */

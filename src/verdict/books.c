@@ -50,7 +50,8 @@ void books_judge(struct analysis_result *result, uint64_t analysed, uint64_t uns
 	result->complete =
 		result->closed && facts->lost == 0 && facts->lost_state == 0 && unsplit == 0 && !facts->aborted;
 	if (facts->aborted)
-		why(result, "let go early: %s", facts->abort_reason ? facts->abort_reason : "an error of ours");
+		why(result, "%s%s", facts->file_cut ? "" : "let go early: ",
+		    facts->abort_reason ? facts->abort_reason : "an error of ours");
 	if (facts->lost > 0)
 		why(result, "%s calls lost", text_count(facts->lost, a));
 	if (facts->lost_state > 0)

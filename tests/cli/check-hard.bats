@@ -49,6 +49,10 @@ refused()
 	refused "needs a file here" --format json --max read=3
 	refused "after '%' comes p, n, h or %" --verdict-file %q --max read=3
 	refused "-n goes with --suggest" -n 3 --max read=3
+	for option in '--max read=3' '--strict' '--baseline b' '--format json=j' '--verdict-file v'; do
+		# shellcheck disable=SC2086
+		refused "--suggest judges nothing" --suggest $option
+	done
 	refused "-n wants a number" -n 1 --suggest
 	check --max read=3
 	expect "$status" 125

@@ -56,6 +56,17 @@ files()
 	grep -Eq '^getxattr +50 +50 ' err
 }
 
+@test "a budget on what a suppression took says so" {
+	mkdir d
+	touch d/f{1..300}
+	printf '[suppress]\nrule = xattr-probe\nreason = known\n' >s
+	check --suppressions s --max xattr-probe=0 -- ls -l d
+	expect "$status" 0
+	tr -s '\n ' ' ' <err | grep -q 'not exercised: --max xattr-probe: what was found is suppressed; a --canary'
+	check --max xattr-probe=0 -- true
+	grep -q 'not exercised: --max xattr-probe: nothing of it was found' err
+}
+
 @test "what shows more is a command, however long" {
 	long="two  blanks $(printf 'x%.0s' {1..200})"
 	check --max read=0 -- sh -c ": $long"
@@ -110,7 +121,7 @@ files()
 	# A budget on the old call alone says so itself: nothing was counted.
 	check --max 'getxattr=3' -- /usr/bin/python3 lister.py d list
 	expect "$status" 0
-	tr -s '\n ' ' ' <err | grep -q 'not exercised: --max getxattr saw no such call'
+	tr -s '\n ' ' ' <err | grep -q 'not exercised: --max getxattr: no such call was seen'
 	check --strict --max 'getxattr=3' -- /usr/bin/python3 lister.py d list
 	expect "$status" 125
 	tr -s '\n ' ' ' <err | grep -q 'cannot judge: getxattr: 0, at most 3: nothing was counted (--strict)'

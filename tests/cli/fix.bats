@@ -212,6 +212,20 @@ b" >&2'
 	expect "$(wc -l <runs)" 14
 }
 
+@test "options that would do nothing are refused" {
+	for line in '--format json' '--compare f' '-o f' '-n 3' -y '--warmup 1' '--prepare true' '--cleanup true'; do
+		# shellcheck disable=SC2086
+		run_apart "$SYSCULL" fix $line --with TZ -- touch ran
+		expect "$status" 125
+		[[ $errors == *" goes with --prove" ]]
+	done
+	run_apart "$SYSCULL" fix --list x
+	expect "$status$output" 125
+	run_apart "$SYSCULL" fix --list --with TZ
+	expect "$status$errors" "125syscull: --list tells all remedies: nothing goes with it"
+	[ ! -e ran ]
+}
+
 @test "bad remedies and bad commands get one line" {
 	for words in "--with TX" "--with nofile-soft=many" "--with TZ,TZ" "--with PYTHONUNBUFFERED=1" "--with ''" \
 		"--with GLIBC_TUNABLES" "--prove -n 0" "--prove --format xml"; do

@@ -44,6 +44,21 @@ fails_with()
 	[ "$tried" -ge 8 ]
 }
 
+@test "--user takes a number, with the groups of the user that has it, or with none" {
+	[ "$(id -u)" -eq 0 ] || skip "only root can be somebody else"
+	chmod 755 .
+	run_apart "$SYSCULL" run -q --user 65534 -- id
+	expect "$output" "$(setpriv --reuid 65534 --regid "$(id -g nobody)" --init-groups id)"
+	run_apart "$SYSCULL" run -q --user 123456 -- sh -c 'id -u; id -G'
+	expect "$output" "$(printf '123456\n123456')"
+	for wrong in 4294967295 -1 12x ''; do
+		run_apart "$SYSCULL" run -q --user "$wrong" -- touch ran
+		expect "$status" 125
+		grep -q "there is no user" err
+	done
+	[ ! -e ran ]
+}
+
 @test "short options, joined and apart" {
 	run_apart "$SYSCULL" run -qo report true
 	expect "$status$errors" 0

@@ -67,6 +67,8 @@ setup()
 	[ "$status" -eq 121 ]
 	run_apart "$SYSCULL" report --format issue --finding 9 trace
 	grep -q 'There is no finding 9' out
+	run_apart "$SYSCULL" report --finding 2 trace
+	expect "$status$errors" "2syscull: --finding goes with --format issue"
 	run_apart "$SYSCULL" report --finding 0 trace
 	[ "$status" -eq 2 ]
 }

@@ -370,7 +370,7 @@ static void finish(struct strace_log *log)
 	}
 	log->facts.first_text = buf_text(&log->first_text);
 	if (log->facts.cut > 0) {
-		log->stats.aborted = true;
+		log->stats.aborted = log->stats.file_cut = true;
 		(void)snprintf(log->stats.abort_reason, sizeof log->stats.abort_reason,
 			       "the log lacks a program's end: it was cut off, or strace -qqq left it out");
 	}

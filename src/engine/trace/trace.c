@@ -157,7 +157,7 @@ static void trace_stats(const struct engine *engine, struct engine_stats *ret)
 			ret->lost = UINT64_MAX;
 	}
 	if (damage) {
-		ret->aborted = true;
+		ret->aborted = ret->file_cut = true;
 		(void)snprintf(ret->abort_reason, sizeof ret->abort_reason, "not all is in the trace: %s", damage);
 	} else if (ret->aborted) {
 		(void)snprintf(ret->abort_reason, sizeof ret->abort_reason, "%s", reason ? reason : "");
