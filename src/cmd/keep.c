@@ -21,7 +21,7 @@ static int cannot_keep(int code, struct error *err)
 	return error_set(err, code, "no run can be kept in $" VARIABLE " (~/" FALLBACK "): %s", why);
 }
 
-int keep_open_last(struct keep *keep, struct error *err)
+int keep_open_last(struct keep *keep, const uid_t *becomes, struct error *err)
 {
 	int r;
 
@@ -29,6 +29,12 @@ int keep_open_last(struct keep *keep, struct error *err)
 	r = user_dir_open(&keep->dir, VARIABLE, FALLBACK, true);
 	if (r < 0)
 		return cannot_keep(-r, err);
+	if (becomes && *becomes != keep->dir.uid) {
+		user_dir_close(&keep->dir);
+		return error_set(err, EACCES,
+				 "no run can be kept: in the end we are the user of --user, "
+				 "who may not write where runs are kept");
+	}
 	r = user_dir_create(&keep->dir, &keep->file);
 	if (r < 0) {
 		user_dir_close(&keep->dir);

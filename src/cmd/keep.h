@@ -26,8 +26,9 @@ struct keep {
 
 #define KEEP_INIT ((struct keep){ .dir = USER_DIR_INIT, .file = USER_FILE_INIT, .output = OUTPUT_INIT, .fd = -1 })
 
-/* Negative with err, which says why, when this user's runs cannot be kept here. */
-int keep_open_last(struct keep *keep, struct error *err);
+/* Negative with err, which says why, when this user's runs cannot be kept
+ * here.  `becomes`: whom --user makes of us before the end; NULL nobody. */
+int keep_open_last(struct keep *keep, const uid_t *becomes, struct error *err);
 int keep_open_file(struct keep *keep, const char *path, struct error *err);
 void keep_begin(struct keep *keep, const struct trace_start *start);
 void keep_record(struct keep *keep, const struct event_head *record);

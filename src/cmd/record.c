@@ -54,14 +54,14 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 	}
 }
 
-static int open_keep(const struct record_settings *s, struct keep *keep, struct error *err)
+static int open_keep(const struct record_settings *s, const struct watch *watch, struct keep *keep, struct error *err)
 {
 	struct error why = { 0 };
 	int r;
 
 	if (s->output)
 		return keep_open_file(keep, s->output, err);
-	r = keep_open_last(keep, &why);
+	r = keep_open_last(keep, watch->user ? &watch->who.uid : NULL, &why);
 	return r < 0 ? error_set(err, why.code, "%s; give -o FILE", why.text) : 0;
 }
 
@@ -85,7 +85,7 @@ static int record(struct record_settings *s, char **argv)
 		watch.program = program;
 	}
 	if (r == 0)
-		r = open_keep(s, &keep, &err);
+		r = open_keep(s, &watch, &keep, &err);
 	if (r == 0)
 		r = analysis_new(&(struct analysis_spec){ 0 }, &analysis, &err);
 	if (r == 0) {

@@ -134,7 +134,7 @@ static int run(struct run_settings *s, char **argv)
 	if (r == 0)
 		r = view_analysis(&s->view, &analysis, &err);
 	/* Where no run can be kept none is: nobody asked for it. */
-	if (r == 0 && !s->no_keep && keep_open_last(&keep, &not_kept) == 0)
+	if (r == 0 && !s->no_keep && keep_open_last(&keep, watch.user ? &watch.who.uid : NULL, &not_kept) == 0)
 		watch.keep = &keep;
 	if (r == 0) {
 		r = watch_and_report(s, &watch, analysis, s->view.verbose ? &not_kept : NULL, &err);

@@ -51,6 +51,13 @@ fails_with()
 	expect "$output" "$(setpriv --reuid 65534 --regid "$(id -g nobody)" --init-groups id)"
 	run_apart "$SYSCULL" run -q --user 123456 -- sh -c 'id -u; id -G'
 	expect "$output" "$(printf '123456\n123456')"
+	# What is root's folder cannot be written to in the end: said before, and of run with -v alone.
+	mkdir -m 700 state
+	XDG_STATE_HOME=$PWD/state run_apart "$SYSCULL" run -q --user 65534 -- true
+	expect "$status$errors" 0
+	XDG_STATE_HOME=$PWD/state run_apart "$SYSCULL" record --user 65534 -- touch ran
+	expect "$status" 125
+	grep -q 'no run can be kept: .*; give -o FILE' err
 	for wrong in 4294967295 -1 12x ''; do
 		run_apart "$SYSCULL" run -q --user "$wrong" -- touch ran
 		expect "$status" 125
