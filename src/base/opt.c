@@ -11,6 +11,7 @@
 #include "base/text.h"
 
 #define HELP_LEFT_MAX 28
+#define HELP_COLUMNS 80
 
 static const struct opt *opt_find(const struct opt *table, int letter)
 {
@@ -164,6 +165,26 @@ static int opt_left_print(const struct opt *opt, char *out, size_t bytes)
 			opt->argument ? opt->argument : "");
 }
 
+/* From column `left` on, in lines that a terminal has room for. */
+static void print_wrapped(const char *text, int left)
+{
+	size_t room = (size_t)(HELP_COLUMNS - left);
+
+	(void)printf("  ");
+	while (strlen(text) > room) {
+		size_t bytes = room;
+
+		while (bytes > 0 && text[bytes] != ' ')
+			bytes--;
+		/* A word that has no room is not torn. */
+		if (bytes == 0)
+			bytes = strcspn(text, " ");
+		(void)printf("%.*s\n%*s", (int)bytes, text, text[bytes] ? left : 0, "");
+		text += bytes + (text[bytes] == ' ');
+	}
+	(void)printf("%s\n", text);
+}
+
 void opt_print_help(const struct opt *table)
 {
 	int widest = 0;
@@ -178,9 +199,9 @@ void opt_print_help(const struct opt *table)
 	for (const struct opt *opt = table; opt->name; opt++) {
 		int chars = opt_left_print(opt, left, sizeof left);
 
+		(void)printf("  %-*s", widest, left);
 		if (chars > widest)
-			(void)printf("  %s\n  %*s  %s\n", left, widest, "", opt->help);
-		else
-			(void)printf("  %-*s  %s\n", widest, left, opt->help);
+			(void)printf("\n  %*s", widest, "");
+		print_wrapped(opt->help, 2 + widest + 2);
 	}
 }

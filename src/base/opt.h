@@ -12,7 +12,7 @@ struct opt {
 	int letter; /* 'o', or a number above 255 when there is only a long form */
 	const char *name; /* "output" */
 	const char *argument; /* "FILE", NULL none */
-	const char *help; /* one line */
+	const char *help; /* one line, which --help breaks at 80 columns */
 };
 
 typedef int opt_set(void *data, int letter, const char *value, struct error *err);

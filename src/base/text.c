@@ -34,6 +34,14 @@ static void number_unit(double value, const char *unit, int decimals, char out[s
 	(void)snprintf(out, TEXT_NUMBER_MAX, "%.*f %s", value < ten ? decimals : 0, value, unit);
 }
 
+const char *text_plural(uint64_t count, const char *one, const char *many, char *out, size_t bytes)
+{
+	char number[TEXT_NUMBER_MAX];
+
+	(void)snprintf(out, bytes, "%s %s", text_count(count, number), count == 1 ? one : many);
+	return out;
+}
+
 const char *text_ns(double ns, char out[static TEXT_NUMBER_MAX])
 {
 	if (!isfinite(ns)) {

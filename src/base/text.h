@@ -16,6 +16,8 @@
 
 /* 1234567 → "1,234,567". */
 const char *text_count(uint64_t count, char out[static TEXT_NUMBER_MAX]);
+/* "1 call", "2,002 calls", in out. */
+const char *text_plural(uint64_t count, const char *one, const char *many, char *out, size_t bytes);
 /* Nanoseconds with a fitting unit, two decimals below ten: "420 ns",
  * "1.14 us", "87 us", "2.30 ms", "1.80 s", "12 min". */
 const char *text_ns(double ns, char out[static TEXT_NUMBER_MAX]);

@@ -30,7 +30,7 @@
 enum { OPT_LIST = 256, OPT_PROVE, OPT_WITH, OPT_PREPARE, OPT_CLEANUP, OPT_WARMUP, OPT_COMPARE, OPT_FORMAT, OPT_COLOR };
 
 static const struct opt fix_options[] = {
-	{ OPT_WITH, "with", "LIST", "the remedies: NAME or NAME=VALUE, commas between (repeatable)" },
+	{ OPT_WITH, "with", "LIST", "the remedies: NAME or NAME=VALUE, commas between" },
 	{ OPT_LIST, "list", NULL, "what remedies there are, and when they are unsafe" },
 	{ OPT_PROVE, "prove", NULL, "run without and with them in turn, and compare" },
 	{ 'n', "runs", "RUNS", "--prove: so many timed runs on each side (10)" },

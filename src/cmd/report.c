@@ -18,18 +18,18 @@
 enum { OPT_CWD = 256 };
 
 static const struct opt report_options[] = {
-	{ 'e', "trace", "EXPR", "look at these calls only: names, %classes, @families, !not" },
+	{ 'e', "trace", "EXPR", "these calls only: names, %classes, @families, !not" },
 	{ 'o', "output", "FILE", "write the report to FILE instead of stdout" },
 	{ 'P', "path", "PATH", "look at calls on PATH only (repeatable)" },
 	{ 'q', "quiet", NULL, "print nothing unless there is something worth fixing" },
 	{ 'v', "verbose", NULL, "all findings in full, all calls" },
-	{ VIEW_BY, "by", "WHAT", "region, exe or site: a table of calls by mark, program or caller" },
+	{ VIEW_BY, "by", "WHAT", "a table of calls by region, exe or site" },
 	{ VIEW_COLOR, "color", "WHEN", "auto, always or never" },
 	{ OPT_CWD, "cwd", "DIR", "FILE is a log of strace's: its program began in DIR" },
 	{ VIEW_FAILED, "failed", NULL, "look at failed calls only" },
 	{ VIEW_FINDING, "finding", "N", "--format issue: of the N-th finding" },
-	{ VIEW_FLOOR, "floor", "SHARE,TIME", "worth fixing is what saves both (1%,100us), or 100ms as a third" },
-	{ VIEW_FORMAT, "format", "FORMAT", "text, json, html, issue, collapsed or prom[=FILE] (repeatable)" },
+	{ VIEW_FLOOR, "floor", "SHARE,TIME", "what is worth fixing: saves both (1%,100us)" },
+	{ VIEW_FORMAT, "format", "FORMAT", "text, json, html, issue, collapsed, prom[=FILE]" },
 	{ VIEW_REDACT, "redact", "LIST", "hash what LIST names: argv, paths, users" },
 	PROJECT_OPTIONS,
 	{ VIEW_WEIGHT, "weight", "WHAT", "of collapsed stacks: calls (the default) or saving" },

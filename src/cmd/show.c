@@ -30,7 +30,7 @@ static const struct opt show_options[] = {
 	{ VIEW_FAILED, "failed", NULL, "failed calls only" },
 	{ OPT_FILES, "files", NULL, "the file behind a descriptor too, as strace -y" },
 	{ OPT_FINDING, "finding", "N", "the calls of the report's finding N" },
-	{ OPT_FORMAT, "format", "FORMAT", "strace, or tsv: a line of names, then one of values for each call" },
+	{ OPT_FORMAT, "format", "FORMAT", "strace, or tsv: columns for programs" },
 	{ OPT_PID, "pid", "PID", "calls of this process or thread only (repeatable)" },
 	{ 'h', "help", NULL, "this text" },
 	{ 0, NULL, NULL, NULL },

@@ -24,15 +24,15 @@ enum { WATCH_ENGINE = 1280, WATCH_PIN, WATCH_RING, WATCH_STACKS, WATCH_TASK_LIMI
 	}
 #define WATCH_OPT_RING \
 	{ \
-		WATCH_RING, "ring", "SIZE", "bpf engine: room for records that wait (32M); more for many CPUs" \
+		WATCH_RING, "ring", "SIZE", "bpf engine: room for records that wait (32M)" \
 	}
 #define WATCH_OPT_STACKS \
 	{ \
-		WATCH_STACKS, "stacks", "HOW", "who made the calls: off, sites (the default) or deep" \
+		WATCH_STACKS, "stacks", "HOW", "who made the calls: off, sites or deep" \
 	}
 #define WATCH_OPT_TASK_LIMIT \
 	{ \
-		WATCH_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096); more run untraced" \
+		WATCH_TASK_LIMIT, "task-limit", "N", "follow at most N tasks at a time (4096)" \
 	}
 #define WATCH_OPT_USER \
 	{ \

@@ -37,14 +37,6 @@ static void labelled(struct term *term, const char *label, enum term_style style
 	buf_done(&line);
 }
 
-static const char *plural(uint64_t count, const char *one, const char *many, char *out, size_t bytes)
-{
-	char number[TEXT_NUMBER_MAX];
-
-	(void)snprintf(out, bytes, "%s %s", text_count(count, number), count == 1 ? one : many);
-	return out;
-}
-
 static void what_was_watched(const struct term *term, const struct counted_facts *facts, struct buf *buf)
 {
 	switch (facts->what) {
@@ -85,8 +77,8 @@ static void head_line(struct term *term, const struct counted *counted, const st
 		(void)buf_printf(&rest, "exit %d, ", facts->exit_status);
 	if (facts->what == COUNTED_COMMAND || facts->what == COUNTED_PROCESSES)
 		(void)buf_printf(&rest, "%s, ",
-				 plural(facts->processes, "process", "processes", number, sizeof number));
-	(void)buf_puts(&rest, plural(counted->all.count, "call", "calls", number, sizeof number));
+				 text_plural(facts->processes, "process", "processes", number, sizeof number));
+	(void)buf_puts(&rest, text_plural(counted->all.count, "call", "calls", number, sizeof number));
 	columns = term_columns(term, buf_text(&rest));
 	term_cut(term, TERM_TITLE, buf_text(&what), columns < term->width ? term->width - columns : 0, false);
 	term_put(term, TERM_PLAIN, buf_text(&rest));
@@ -276,13 +268,13 @@ static void notes(struct term *term, const struct counted_facts *facts)
 		labelled(term, "Note", TERM_PLAIN, "%s", facts->notes[i]);
 	if (facts->running > 0)
 		labelled(term, "Note", TERM_PLAIN, "%s still running, let go",
-			 plural(facts->running, "task was", "tasks were", a, sizeof a));
+			 text_plural(facts->running, "task was", "tasks were", a, sizeof a));
 	if (facts->plain > 0)
 		labelled(term, "Note", TERM_PLAIN, "of %s only the number is known: the tables were full",
-			 plural(facts->plain, "call", "calls", a, sizeof a));
+			 text_plural(facts->plain, "call", "calls", a, sizeof a));
 	if (facts->errors_lost > 0)
 		labelled(term, "Note", TERM_PLAIN, "of %s the errno is not known: the table was full",
-			 plural(facts->errors_lost, "failure", "failures", a, sizeof a));
+			 text_plural(facts->errors_lost, "failure", "failures", a, sizeof a));
 }
 
 int counted_text(FILE *out, const struct counted *counted, const struct counted_facts *facts,
@@ -320,7 +312,7 @@ int counted_text_interval(FILE *out, const struct counted_interval *interval, co
 	term_printf(&term, TERM_TITLE, "%.1f to %.1f s", (double)interval->from_ns / 1e9,
 		    (double)interval->to_ns / 1e9);
 	term_printf(&term, TERM_PLAIN, ": %s, %s failed, %s%s in calls",
-		    plural(all->count, "call", "calls", a, sizeof a), text_count(all->failed, b),
+		    text_plural(all->count, "call", "calls", a, sizeof a), text_count(all->failed, b),
 		    all->estimated && all->ns >= 0 ? "about " : "", time_text(all->ns, c));
 	term_end(&term);
 	calls_table(&term, all, options->verbose ? all->calls.used : INTERVAL_CALLS, false);

@@ -30,14 +30,15 @@ static void wrapped(struct term *term, enum term_style style, struct buf *text)
 
 static void head(struct term *term, const char *word, const struct snapshot *side, struct buf *text)
 {
-	char number[TEXT_NUMBER_MAX];
+	char number[TEXT_NUMBER_MAX + 8];
 
 	label(term, word);
 	for (size_t i = 0; i < side->argv.used; i++) {
 		(void)buf_puts(text, i ? " " : "");
 		(void)text_shell_word(text, side->argv.at[i], strlen(side->argv.at[i]), term->tty.utf8);
 	}
-	(void)buf_printf(text, "%s%s calls", side->argv.used ? ": " : "", text_count(side->seen, number));
+	(void)buf_printf(text, "%s%s", side->argv.used ? ": " : "",
+			 text_plural(side->seen, "call", "calls", number, sizeof number));
 	if (side->untraced_ns >= 0)
 		(void)buf_printf(text, ", about %s untraced", text_ns(side->untraced_ns, number));
 	if (!side->complete)
@@ -115,7 +116,7 @@ static void calls(struct term *term, const struct compare *compare, bool all)
 static void finding(struct term *term, const struct compare_finding *row, struct buf *text)
 {
 	const struct snapshot_finding *one = row->after ? row->after : row->before;
-	char a[TEXT_NUMBER_MAX], b[TEXT_NUMBER_MAX];
+	char a[TEXT_NUMBER_MAX + 8], b[TEXT_NUMBER_MAX];
 	double ns = row->ns_after - row->ns_before;
 	bool aside = row->change == COMPARE_NOT_JUDGED;
 	bool worse = row->change == COMPARE_NEW || row->change == COMPARE_GROWN;
@@ -123,9 +124,10 @@ static void finding(struct term *term, const struct compare_finding *row, struct
 	label(term, aside ? "unjudged" : compare_change_name(row->change));
 	term_foreign(term, text, one->rule);
 	if (aside)
-		(void)buf_printf(text, ": %s calls %s, not judged %s",
-				 text_count(row->before ? row->calls_before : row->calls_after, a),
-				 row->before ? "before" : "after", row->before ? "after" : "before");
+		(void)buf_printf(
+			text, ": %s %s, not judged %s",
+			text_plural(row->before ? row->calls_before : row->calls_after, "call", "calls", a, sizeof a),
+			row->before ? "before" : "after", row->before ? "after" : "before");
 	else
 		(void)buf_printf(text, ": %s to %s calls", text_count(row->calls_before, a),
 				 text_count(row->calls_after, b));

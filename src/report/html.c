@@ -60,7 +60,7 @@ static void head(FILE *out, const struct analysis_result *result)
 {
 	const struct analysis_facts *facts = &result->facts;
 	struct buf command = BUF_INIT, text = BUF_INIT;
-	char a[TEXT_NUMBER_MAX], b[TEXT_NUMBER_MAX], c[TEXT_NUMBER_MAX];
+	char a[TEXT_NUMBER_MAX], b[TEXT_NUMBER_MAX], c[TEXT_NUMBER_MAX], count[TEXT_NUMBER_MAX + 16];
 
 	word_command(&command, facts->argv);
 	if (!facts->argv)
@@ -80,8 +80,8 @@ static void head(FILE *out, const struct analysis_result *result)
 		(void)buf_printf(&text, "exit %d", facts->exit_status);
 	else
 		(void)buf_puts(&text, "its end was not seen");
-	(void)buf_printf(&text, ", %s processes, %s calls", text_count(result->processes, a),
-			 text_count(result->calls, b));
+	(void)buf_printf(&text, ", %s, ", text_plural(result->processes, "process", "processes", count, sizeof count));
+	(void)buf_puts(&text, text_plural(result->calls, "call", "calls", count, sizeof count));
 	line(out, "Run", "", buf_text(&text));
 	buf_clear(&text);
 	if (facts->calls_only)
@@ -95,8 +95,9 @@ static void head(FILE *out, const struct analysis_result *result)
 		(void)fputs("none", out);
 	} else {
 		money(out, result, result->waste_ns);
-		(void)fprintf(out, " in %s calls; %zu worth fixing, %zu below the floor",
-			      text_count(result->waste_calls, a), result->worth_count, result->below_count);
+		(void)fprintf(out, " in %s; %zu worth fixing, %zu below the floor",
+			      text_plural(result->waste_calls, "call", "calls", count, sizeof count),
+			      result->worth_count, result->below_count);
 	}
 	(void)fputs("</dd>\n", out);
 	buf_clear(&text);

@@ -184,15 +184,16 @@ static void remedies(struct term *term, const struct prove_result *result, struc
 {
 	for (unsigned i = 0; i < result->remedy_count; i++) {
 		const struct prove_remedy *remedy = &result->remedies[i];
-		char number[TEXT_NUMBER_MAX];
+		char number[TEXT_NUMBER_MAX + 8];
 
 		if (i == 0)
 			label(term, "Share");
 		else
 			term_to(term, LEFT);
-		(void)buf_printf(text, "%s%s: %s calls %s, ", remedy->name, result->remedy_count > 1 ? " alone" : "",
-				 text_count((uint64_t)llabs(remedy->saves_calls), number),
-				 remedy->saves_calls < 0 ? "more" : "fewer");
+		(void)buf_printf(
+			text, "%s%s: %s %s, ", remedy->name, result->remedy_count > 1 ? " alone" : "",
+			text_plural((uint64_t)llabs(remedy->saves_calls), "call", "calls", number, sizeof number),
+			remedy->saves_calls < 0 ? "more" : "fewer");
 		share(text, remedy->shown, remedy->saves_ns, " saved");
 		(void)buf_puts(text, ", of CPU time ");
 		share(text, remedy->cpu_shown, remedy->saves_cpu_ns, "");

@@ -117,15 +117,16 @@ static void watched(struct text *text)
 {
 	const struct analysis_facts *facts = &text->result->facts;
 	struct buf buf = BUF_INIT;
-	char count[TEXT_NUMBER_MAX];
+	char count[TEXT_NUMBER_MAX + 8];
 
 	for (size_t i = 0; facts->scope && facts->scope[i]; i++)
 		(void)buf_printf(&buf, "%s%s", i ? ", " : "", facts->scope[i]);
 	/* Those are always among them. */
 	if (buf.bytes == 0)
 		(void)buf_puts(&buf, "calls without a name");
-	line(text, TERM_PLAIN, PREFIX "watched: %s (%s calls seen%s)", facts->scope ? buf_text(&buf) : "all calls",
-	     text_count(facts->seen, count), facts->scope ? "; others were not counted" : "");
+	line(text, TERM_PLAIN, PREFIX "watched: %s (%s seen%s)", facts->scope ? buf_text(&buf) : "all calls",
+	     text_plural(facts->seen, "call", "calls", count, sizeof count),
+	     facts->scope ? "; others were not counted" : "");
 	buf_done(&buf);
 }
 

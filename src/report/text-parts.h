@@ -20,8 +20,6 @@ void text_label(struct text *text, const char *label);
 /* A label and a text of any length. */
 void text_labelled(struct text *text, const char *label, enum term_style style, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
-/* "1 finding", "2,000 findings". */
-const char *text_plural(uint64_t count, const char *one, const char *many, char *out, size_t bytes);
 #define TEXT_PLURAL_MAX 80
 
 void text_findings(struct text *text);

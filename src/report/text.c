@@ -13,14 +13,6 @@
 
 #define WAITING_MATTERS 0.01 /* of the untraced time */
 
-const char *text_plural(uint64_t count, const char *one, const char *many, char *out, size_t bytes)
-{
-	char number[TEXT_NUMBER_MAX];
-
-	(void)snprintf(out, bytes, "%s %s", text_count(count, number), count == 1 ? one : many);
-	return out;
-}
-
 void text_label(struct text *text, const char *label)
 {
 	term_put(&text->term, TERM_TITLE, label);

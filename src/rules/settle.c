@@ -148,7 +148,7 @@ static bool give_up(struct finding *finding, struct map *owners)
 {
 	struct settling settling = { .any = false };
 	uint64_t before = finding->calls;
-	char number[TEXT_NUMBER_MAX];
+	char number[TEXT_NUMBER_MAX + 8];
 	bool stays;
 
 	for (size_t i = 0; i < finding->claims.used; i++) {
@@ -169,8 +169,8 @@ static bool give_up(struct finding *finding, struct map *owners)
 	drop_empty(finding);
 	stays = finding->calls > 0 && finding->calls >= finding->least;
 	if (stays && finding->calls < before)
-		finding_add_note(finding, "left out: %s calls that %s tells",
-				 text_count(before - finding->calls, number),
+		finding_add_note(finding, "left out: %s that %s tells",
+				 text_plural(before - finding->calls, "call", "calls", number, sizeof number),
 				 settling.to ? settling.to->id : "another rule");
 	return stays;
 }

@@ -264,7 +264,7 @@ static void tell_script(struct rule_run *run, struct rule_key *key, struct uses 
 	struct finding *finding;
 	uint64_t calls = 0, forks = uses->forks ? uses->forks->children : 0, with_tools = 0;
 	bool shell = trivial_is_shell(exe);
-	char number[TEXT_NUMBER_MAX];
+	char number[TEXT_NUMBER_MAX + 8];
 
 	if (uses->forks && &uses->forks->key != key)
 		rule_tally_merge(&key->tally, &uses->forks->key.tally);
@@ -297,7 +297,7 @@ static void tell_script(struct rule_run *run, struct rule_key *key, struct uses 
 	calls += uses->forks ? uses->forks->calls : 0;
 	if (uses->forks)
 		add_lives(finding, exe, uses->forks);
-	finding_add_note(finding, "the children made %s calls", text_count(calls, number));
+	finding_add_note(finding, "the children made %s", text_plural(calls, "call", "calls", number, sizeof number));
 }
 
 /* find's own words, the ";" a "+": only where it was the command, and "{}" comes last. */
@@ -332,7 +332,7 @@ static void tell_item(struct rule_run *run, struct trivial_use *use, struct find
 {
 	struct finding *finding = make(run, &use->key, use->children, use->copies, out);
 	bool is_find = strcmp(use->option, ";") == 0;
-	char number[TEXT_NUMBER_MAX], *name = name_of(use);
+	char number[TEXT_NUMBER_MAX + 8], *name = name_of(use);
 	struct buf buf = BUF_INIT, unless = BUF_INIT;
 	struct finding_remedy *remedy;
 
@@ -359,7 +359,8 @@ static void tell_item(struct rule_run *run, struct trivial_use *use, struct find
 		remedy->command = with_plus(run, use->key.process_id);
 	saves(remedy, finding, use->children - 1, use->children - 1, use->children, use->children);
 	add_lives(finding, use->key.exe, use);
-	finding_add_note(finding, "the children made %s calls", text_count(use->calls, number));
+	finding_add_note(finding, "the children made %s",
+			 text_plural(use->calls, "call", "calls", number, sizeof number));
 done:
 	buf_done(&buf);
 	buf_done(&unless);

@@ -29,22 +29,23 @@ void books_judge(struct analysis_result *result, uint64_t analysed, uint64_t uns
 {
 	const struct analysis_facts *facts = &result->facts;
 	uint64_t accounted = facts->delivered + facts->lost + facts->in_flight + facts->marks;
-	char a[TEXT_NUMBER_MAX], b[TEXT_NUMBER_MAX];
+	char a[TEXT_NUMBER_MAX + 24], b[TEXT_NUMBER_MAX];
 
 	result->books_why[0] = '\0';
 	result->closed = true;
 	if (facts->seen != accounted) {
 		result->closed = false;
-		why(result, "%s calls seen, %s accounted for", text_count(facts->seen, a), text_count(accounted, b));
+		why(result, "%s seen, %s accounted for", text_plural(facts->seen, "call", "calls", a, sizeof a),
+		    text_count(accounted, b));
 	}
 	if (facts->delivered != analysed) {
 		result->closed = false;
-		why(result, "%s calls delivered, %s analysed", text_count(facts->delivered, a),
+		why(result, "%s delivered, %s analysed", text_plural(facts->delivered, "call", "calls", a, sizeof a),
 		    text_count(analysed, b));
 	}
 	if (facts->children != facts->followed + facts->not_followed) {
 		result->closed = false;
-		why(result, "%s children made, %s accounted for", text_count(facts->children, a),
+		why(result, "%s made, %s accounted for", text_plural(facts->children, "child", "children", a, sizeof a),
 		    text_count(facts->followed + facts->not_followed, b));
 	}
 	result->complete =
@@ -53,9 +54,10 @@ void books_judge(struct analysis_result *result, uint64_t analysed, uint64_t uns
 		why(result, "%s%s", facts->file_cut ? "" : "let go early: ",
 		    facts->abort_reason ? facts->abort_reason : "an error of ours");
 	if (facts->lost > 0)
-		why(result, "%s calls lost", text_count(facts->lost, a));
+		why(result, "%s lost", text_plural(facts->lost, "call", "calls", a, sizeof a));
 	if (facts->lost_state > 0)
-		why(result, "%s forks, execs or ends not told of", text_count(facts->lost_state, a));
+		why(result, "%s not told of",
+		    text_plural(facts->lost_state, "fork, exec or end", "forks, execs or ends", a, sizeof a));
 	if (unsplit > 0)
-		why(result, "%s calls counted in the total only", text_count(unsplit, a));
+		why(result, "%s counted in the total only", text_plural(unsplit, "call", "calls", a, sizeof a));
 }

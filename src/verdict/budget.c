@@ -252,7 +252,7 @@ static int hidden(const struct budgets *budgets, struct budget *budget, const st
 		  bool lost_known)
 {
 	const struct analysis_facts *facts = &result->facts;
-	char number[TEXT_NUMBER_MAX];
+	char number[TEXT_NUMBER_MAX + 8];
 	bool rules = budget->rules.used > 0, parts = rules || budget->program || budget->region;
 
 	if (!result->closed)
@@ -264,8 +264,8 @@ static int hidden(const struct budgets *budgets, struct budget *budget, const st
 		return cannot(budget, "the books are not complete: %s",
 			      result->books_why[0] ? result->books_why : "no memory");
 	if (!lost_known)
-		return cannot(budget, "%s calls were lost, and which they were is not known",
-			      text_count(facts->lost, number));
+		return cannot(budget, "%s lost, and it is not known which",
+			      text_plural(facts->lost, "call was", "calls were", number, sizeof number));
 	if (budget->region && !map_get(&budgets->regions, region_key(budget->region)))
 		return cannot(budget, "no region '%s' began", budget->region);
 	if (budget->region && result->regions_refused > 0)

@@ -337,7 +337,7 @@ files()
 	expect "$errors" ""
 	grep -q '^syscull: ok: @exec: 1, at most 1$' text
 	grep -q '^syscull: ok: canary @exec: 1, at least 1$' text
-	tr -s '\n ' ' ' <text | grep -q 'watched: execve, execveat (1 calls seen; others were not counted)'
+	tr -s '\n ' ' ' <text | grep -q 'watched: execve, execveat (1 call seen; others were not counted)'
 	grep -q '^syscull: check passed$' text
 	check -o text --max '@exec=0' -- true
 	expect "$errors" ""

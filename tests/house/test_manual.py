@@ -60,6 +60,12 @@ if len(subcommands) < 2:
 for name in subcommands:
     if not re.search(rf"^\.It Cm {name}\b", page("syscull.1"), re.M):
         bad.append(f"man/syscull.1 lacks the subcommand {name}")
+    synopsis = page("syscull.1").split(".Sh SYNOPSIS")[1].split("\n.Sh ")[0]
+    if not re.search(rf"^\.(Op )?Cm (.* )?{name}\b", synopsis, re.M):
+        bad.append(f"the SYNOPSIS of man/syscull.1 lacks {name}")
+    for line in run(SYSCULL, name, "--help").stdout.splitlines():
+        if len(line) > 80:
+            bad.append(f"syscull {name} --help has {len(line)} columns: {line}")
 
 count = 0
 for name in subcommands:

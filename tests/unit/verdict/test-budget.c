@@ -297,7 +297,7 @@ static void cannot_judge(void **state)
 		{ not_closed, "Mread=0", BUDGET_CANNOT_JUDGE, "the books are not closed" },
 		{ not_closed, "Mclose=0", BUDGET_CANNOT_JUDGE, "the books are not closed" },
 		{ not_closed, "c@stat", BUDGET_CANNOT_JUDGE, "the books are not closed" },
-		{ lost, "Mread=0", BUDGET_CANNOT_JUDGE, "1 calls were lost, and which they were is not known" },
+		{ lost, "Mread=0", BUDGET_CANNOT_JUDGE, "1 call was lost, and it is not known which" },
 		{ lost, "Mtotal=100", BUDGET_OK, NULL },
 		{ lost, "Mclose in program ls=9", BUDGET_CANNOT_JUDGE, "the books are not complete" },
 		{ lost, "Mclose in region one=9", BUDGET_CANNOT_JUDGE, "the books are not complete" },
