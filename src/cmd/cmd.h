@@ -19,6 +19,7 @@ enum command_takes {
 	COMMAND_OPERANDS_COMMAND, /* a command with its arguments */
 	COMMAND_OPERANDS_FILES,
 	COMMAND_OPERANDS_RULE,
+	COMMAND_OPERANDS_SHELL,
 };
 
 struct command {

@@ -3,30 +3,91 @@
 # What shells offer behind "syscull".
 load helper
 
-# What bash offers for these words, one a line.
+# What bash offers for this line, one a line.  It splits words at "@" and "=",
+# and puts what is offered in the place of the last piece only, an "@" included.
 offered()
 {
 	bash --norc -c '
 	source ./syscull.bash
-	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+	COMP_LINE=$1 COMP_POINT=${#1}
+	read -ra COMP_WORDS <<<"${1//[@=]/ & }"
+	[[ $1 == *" " ]] && COMP_WORDS+=("")
+	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
 	_syscull
-	printf "%s\n" "${COMPREPLY[@]}"' bash "$@"
+	printf "%s\n" "${COMPREPLY[@]}"' bash "$1"
+}
+
+# Exactly these words are offered for the line.
+offers()
+{
+	expect "$(offered "$1" | sort | tr '\n' ' ')" "$2 "
 }
 
 @test "bash completes subcommands, options, rules and commands" {
 	"$SYSCULL" completion bash >syscull.bash
-	offered syscull che | grep -qx check
-	offered syscull '' | grep -qx doctor
-	offered syscull check --ma | grep -qx -- --max
-	offered syscull run --form | grep -qx -- --format
-	offered syscull explain xat | grep -qx xattr-probe
-	offered syscull fix --with TZ -- fin | grep -qx find
-	offered syscull run tru | grep -qx true
+	offers 'syscull che' check
+	# Subcommands alone, each once; programs where no subcommand is meant.
+	expect "$(offered 'syscull ' | wc -l)" "$("$SYSCULL" --help | grep -c '^  [a-z][a-z]* ')"
+	offers 'syscull ru' "rules run"
+	offered 'syscull tru' | grep -qx true
+	offered 'syscull run ' >all
+	grep -qx env all
+	expect "$(grep -cx 'while\|for\|{' all)" 0
+	expect "$(sort all | uniq -d)" ""
+	offered 'syscull check --ma' | grep -qx -- --max
+	offers 'syscull run --form' --format
+	offers 'syscull explain xat' xattr-probe
+	offers 'syscull completion ' "bash fish zsh"
+	offered 'syscull fix --with TZ -- fin' | grep -qx find
+	offered 'syscull run tru' | grep -qx true
 	# The value of an option is no operand, and options end at the command.
-	offered syscull run -o lo fin | grep -qx find
+	offered 'syscull run -o lo fin' | grep -qx find
 	touch operand
-	offered syscull run ls opera | grep -qx operand
-	offered syscull fix --comp | grep -qx -- --compare
+	offers 'syscull run ls opera' operand
+	offers 'syscull report opera' operand
+	offers 'syscull fix --comp' --compare
+}
+
+@test "bash completes the values of options" {
+	"$SYSCULL" completion bash >syscull.bash
+	offers 'syscull run --engine ' "auto bpf ptrace"
+	offers 'syscull --engine=p' ptrace
+	offers 'syscull record --pin ' "always auto never"
+	offers 'syscull report --color=a' "always auto"
+	offers 'syscull record --stacks ' "deep off sites"
+	offers 'syscull show --format ' "strace tsv"
+	offers 'syscull diff --format m' markdown
+	offers 'syscull check --format ju' junit
+	offers 'syscull report --format ju' ""
+	offers 'syscull fix --with TZ,nofile-s' TZ,nofile-soft
+	# The piece from the "@" on, at which bash split the word.
+	offers 'syscull run -e @clo' @close
+	offers 'syscull run -e open,@clo' @close
+	offers 'syscull run -e !%fil' '!%file'
+	offers 'syscull run --trace=lgetx' lgetxattr
+	offers 'syscull check --max @xat' @xattr
+	offers 'syscull check --max xat' xattr-probe
+}
+
+# What is offered is what is taken.
+@test "every value that is offered is one" {
+	"$SYSCULL" completion bash >syscull.bash
+	need ptrace "$SYSCULL" run -q -- true
+	for option in --color --pin --stacks --by --weight; do
+		[ "$(offered "syscull run $option " | wc -l)" -gt 1 ]
+		for value in $(offered "syscull run $option "); do
+			run_apart "$SYSCULL" run -q --no-keep --engine ptrace $option "$value" -- true
+			expect "$status$errors" 0
+		done
+	done
+	for value in $(offered 'syscull report --format '); do
+		run_apart "$SYSCULL" report --format "$value" no-such-file
+		[[ $errors == *"no-such-file: No such file"* ]]
+	done
+	offered 'syscull run -e ' >values
+	[ "$(wc -l <values)" -gt 350 ]
+	run_apart "$SYSCULL" run -q --no-keep -e "$(paste -sd , values)" -- true
+	expect "$status$errors" 0
 }
 
 @test "every option of every subcommand is in each script" {
