@@ -48,6 +48,7 @@ enum trace_tag { TRACE_TAG_RECORD, TRACE_TAG_DEFINE, TRACE_TAG_TASK, TRACE_TAG_S
 #define TRACE_WORDS_MAX 16 /* of a record's fixed part, behind its head */
 #define TRACE_ITEMS_MAX 12 /* items of a shape */
 #define TRACE_ITEM_WORDS_MAX 16 /* an item of more is a text */
+#define TRACE_WORDS_STACK 64 /* in place of words: a copy of a stack, trace-pack.c */
 #define TRACE_TEXT_MAX 1024 /* longer texts are not remembered */
 #define TRACE_ITEM_TYPES 64
 
@@ -80,6 +81,13 @@ _Static_assert(sizeof(struct event_call) == sizeof(struct event_head) + 8 * TRAC
 /* The last item of each type that has words: what the next one is told by. */
 struct trace_last {
 	uint64_t word[TRACE_ITEM_WORDS_MAX];
+};
+
+/* The last copy of a stack in the block. */
+#define TRACE_STACK_WORDS_MAX (2 + ITEM_STACK_REGISTERS_MAX + ITEM_STACK_BYTES_MAX / 8)
+struct trace_stack {
+	unsigned count; /* 0: none yet */
+	uint64_t word[TRACE_STACK_WORDS_MAX];
 };
 
 static inline uint64_t trace_zigzag(uint64_t delta)
@@ -118,11 +126,18 @@ static inline bool trace_item_is_words(uint16_t type, uint32_t bytes)
 	case SYS_ITEM_COMM:
 	case SYS_ITEM_SOCKADDR:
 	case SYS_ITEM_RIGHTS:
+	/* One of few, in turns. */
+	case SYS_ITEM_CALLER:
 		return false;
 	default:
 		return type < TRACE_ITEM_TYPES && bytes > 0 && bytes % 8 == 0 && bytes / 8 <= TRACE_ITEM_WORDS_MAX;
 	}
 }
+
+/* As words against the last one: at most TRACE_STACK_BYTES_MAX bytes. */
+#define TRACE_STACK_BYTES_MAX (TRACE_NUMBER_MAX * (2 * TRACE_STACK_WORDS_MAX + 2))
+uint8_t *trace_pack(uint8_t *to, const struct trace_stack *stack, const struct trace_stack *last);
+bool trace_unpack(const uint8_t **at, const uint8_t *end, const struct trace_stack *last, struct trace_stack *ret);
 
 uint32_t trace_check(const void *data, size_t bytes);
 

@@ -37,6 +37,8 @@ struct trace_reader {
 	uint32_t pid, tid;
 	uint64_t time_ns, ip;
 	struct trace_last last[TRACE_ITEM_TYPES];
+	struct trace_stack stack[2];
+	bool stack_at; /* which one is the last */
 	char *record; /* EVENT_BYTES_MAX, handed out */
 	/* What is not whole. */
 	uint64_t bad_blocks, bad_records, unknown_records, unknown_blocks;
@@ -119,6 +121,7 @@ static void records_begin(struct trace_reader *reader)
 	reader->pid = reader->tid = 0;
 	reader->time_ns = reader->ip = 0;
 	memset(reader->last, 0, sizeof reader->last);
+	reader->stack[0].count = reader->stack[1].count = 0;
 }
 
 int trace_reader_new(int fd, const char *name, struct trace_reader **ret, struct error *err)
@@ -264,7 +267,9 @@ static bool get_item_shape(struct trace_reader *reader, struct trace_item_shape 
 	uint64_t type, arg, flags, words;
 
 	if (!get_small(reader, UINT16_MAX, &type) || !get_small(reader, UINT8_MAX, &arg) ||
-	    !get_small(reader, UINT8_MAX, &flags) || !get_small(reader, TRACE_ITEM_WORDS_MAX, &words))
+	    !get_small(reader, UINT8_MAX, &flags) || !get_small(reader, TRACE_WORDS_STACK, &words))
+		return false;
+	if (words > TRACE_ITEM_WORDS_MAX && words != TRACE_WORDS_STACK)
 		return false;
 	if (words > 0 && type >= TRACE_ITEM_TYPES)
 		return false;
@@ -308,7 +313,14 @@ static size_t get_item(struct trace_reader *reader, const struct trace_item_shap
 	struct kept_text text;
 	size_t room;
 
-	if (shape->words > 0) {
+	if (shape->words == TRACE_WORDS_STACK) {
+		struct trace_stack *stack = &reader->stack[!reader->stack_at];
+
+		if (!trace_unpack(&reader->at, reader->end, &reader->stack[reader->stack_at], stack))
+			return 0;
+		reader->stack_at = !reader->stack_at;
+		text = (struct kept_text){ (const uint8_t *)stack->word, 8u * stack->count };
+	} else if (shape->words > 0) {
 		uint64_t *last = reader->last[shape->type].word;
 
 		if (!get_words(reader, last, shape->words))

@@ -33,6 +33,8 @@ struct trace_writer {
 	uint64_t tasks, task; /* pid << 32 | tid of the last record */
 	uint64_t time_ns, ip;
 	struct trace_last last[TRACE_ITEM_TYPES];
+	struct trace_stack stack[2];
+	bool stack_at; /* which one is the last */
 };
 
 static void block_begin(struct trace_writer *writer, enum trace_block_type type)
@@ -54,6 +56,7 @@ static void block_begin(struct trace_writer *writer, enum trace_block_type type)
 	writer->time_ns = 0;
 	writer->ip = 0;
 	memset(writer->last, 0, sizeof writer->last);
+	writer->stack[0].count = writer->stack[1].count = 0;
 }
 
 static int write_all(int fd, const char *data, size_t bytes)
@@ -210,6 +213,9 @@ static bool shape_of(const struct event_head *record, struct trace_shape *ret)
 		*shape = (struct trace_item_shape){ item->type, item->arg, item->flags, 0 };
 		if (trace_item_is_words(item->type, item->bytes))
 			shape->words = (uint8_t)(item->bytes / 8);
+		if (item->type == SYS_ITEM_STACK && item->bytes % 8 == 0 && item->bytes >= 2 * 8 &&
+		    item->bytes / 8 <= TRACE_STACK_WORDS_MAX)
+			shape->words = TRACE_WORDS_STACK;
 		ret->items++;
 	}
 	return true;
@@ -336,6 +342,20 @@ static void put_text(struct trace_writer *writer, const char *data, size_t bytes
 	(void)buf_add(&writer->block, data, bytes);
 }
 
+static void put_stack(struct trace_writer *writer, const struct event_item *item)
+{
+	const struct trace_stack *last = &writer->stack[writer->stack_at];
+	struct trace_stack *stack = &writer->stack[!writer->stack_at];
+	uint8_t *at = buf_reserve(&writer->block, TRACE_STACK_BYTES_MAX);
+
+	if (!at)
+		return;
+	memcpy(stack->word, event_item_data(item), item->bytes);
+	stack->count = item->bytes / 8;
+	writer->block.bytes += (size_t)(trace_pack(at, stack, last) - at);
+	writer->stack_at = !writer->stack_at;
+}
+
 static void put_items(struct trace_writer *writer, const struct event_head *record, const struct trace_shape *shape)
 {
 	const struct event_item *item = NULL;
@@ -343,7 +363,9 @@ static void put_items(struct trace_writer *writer, const struct event_head *reco
 
 	for (unsigned i = 0; i < shape->items; i++) {
 		item = event_item_next(record, item);
-		if (shape->item[i].words > 0) {
+		if (shape->item[i].words == TRACE_WORDS_STACK) {
+			put_stack(writer, item);
+		} else if (shape->item[i].words > 0) {
 			memcpy(words, event_item_data(item), item->bytes);
 			put_words(writer, writer->last[item->type].word, words, shape->item[i].words);
 		} else {

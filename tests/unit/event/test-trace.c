@@ -22,6 +22,23 @@ static int new_file(void)
 	return fd;
 }
 
+/* A copy of a stack whose words are mostly what an earlier one had at their addresses. */
+static void make_stack(struct trace_stack *stack, unsigned n, uint32_t registers, unsigned memory)
+{
+	uint64_t sp = UINT64_C(0x7ffe00000000) - n % 13 * 56 - n % 29 / 28;
+
+	stack->count = 2 + registers + memory;
+	stack->word[0] = sp;
+	stack->word[1] = registers;
+	for (unsigned i = 0; i < registers; i++)
+		stack->word[2 + i] = i * 3 + (i % 4 == 0 ? n : 0);
+	for (unsigned i = 0; i < memory; i++) {
+		uint64_t at = sp / 8 + i;
+
+		stack->word[2 + registers + i] = at % 5 < 2 ? 0 : at % 97 == n % 97 ? ~at - n : at << 12;
+	}
+}
+
 /* The n-th record of a stream that has a bit of everything. */
 static struct event_head *make_record(struct buf *buf, unsigned n)
 {
@@ -66,6 +83,20 @@ static struct event_head *make_record(struct buf *buf, unsigned n)
 
 		assert_int_equal(
 			event_item_add(buf, SYS_ITEM_PATH, 1, n % 29 == 0 ? EVENT_ITEM_UNREAD : 0, path, (size_t)bytes),
+			0);
+	}
+	if (call->nr == 0 && n % 3 != 0) {
+		struct item_caller caller = { .word = 0x1000 + n % 6, .code = n % 6 * UINT64_C(0x9e3779b97f4a7c15) };
+
+		assert_int_equal(event_item_add(buf, SYS_ITEM_CALLER, 0, 0, &caller, sizeof caller), 0);
+	}
+	if (call->nr == 0 && n % 25 == 13) {
+		struct trace_stack stack;
+
+		make_stack(&stack, n, 17, n % 60);
+		/* The last bytes of a copy may be no whole word. */
+		assert_int_equal(
+			event_item_add(buf, SYS_ITEM_STACK, 0, 0, stack.word, stack.count * 8 - (n % 31 == 0 ? 3 : 0)),
 			0);
 	}
 	if (call->nr == 262) {
@@ -170,6 +201,58 @@ static void what_is_written_comes_back(void **state)
 	assert_null(trace_reader_damage(reader));
 	trace_reader_free(reader);
 	(void)close(fd);
+}
+
+static void stacks_come_back(void **state)
+{
+	static const struct {
+		unsigned n;
+		uint32_t registers;
+		unsigned memory;
+	} rows[] = {
+		{ 1, 17, 128 }, { 1, 17, 128 }, { 2, 17, 128 }, { 28, 17, 2048 }, { 3, 40, 2048 }, { 4, 0, 0 },
+		{ 5, 0, 7 },	{ 6, 17, 0 },	{ 7, 33, 300 }, { 19, 17, 2048 }, { 7, 17, 1 },
+	};
+	static struct trace_stack last, stack, got;
+	static uint8_t bytes[TRACE_STACK_BYTES_MAX];
+
+	(void)state;
+	last.count = 0;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		const uint8_t *at = bytes;
+		uint8_t *end;
+
+		make_stack(&stack, rows[i].n, rows[i].registers, rows[i].memory);
+		/* More registers than there can be, from a file. */
+		if (i == 8)
+			stack.word[1] = UINT64_MAX;
+		end = trace_pack(bytes, &stack, &last);
+		assert_true(end - bytes <= 2 + 10 * (ptrdiff_t)stack.count);
+		if (i == 1)
+			assert_int_equal(end - bytes, 2 + 2);
+		assert_true(trace_unpack(&at, end, &last, &got));
+		assert_ptr_equal(at, end);
+		assert_int_equal(got.count, stack.count);
+		assert_memory_equal(got.word, stack.word, 8 * stack.count);
+		/* Cut anywhere it is none, and nothing behind is read. */
+		for (const uint8_t *cut = bytes; cut < end; cut += 1 + (end - bytes) / 50) {
+			at = bytes;
+			assert_false(trace_unpack(&at, cut, &last, &got));
+			assert_true(at <= cut);
+		}
+		last = stack;
+	}
+	/* Whatever the bytes are. */
+	for (unsigned n = 0; n < 2000; n++) {
+		const uint8_t *at = bytes;
+		uint64_t random = n * UINT64_C(0x9e3779b97f4a7c15);
+
+		for (unsigned i = 0; i < 64; i++, random = random * 6364136223846793005u + 1442695040888963407u)
+			bytes[i] = (uint8_t)(random >> 57 >> (i % 2 ? 3 : 0));
+		if (trace_unpack(&at, bytes + 64, &last, &got))
+			last = got;
+		assert_true(at <= bytes + 64);
+	}
 }
 
 static void arguments_that_no_call_has_are_dropped(void **state)
@@ -449,6 +532,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_comes_back),
+		cmocka_unit_test(stacks_come_back),
 		cmocka_unit_test(arguments_that_no_call_has_are_dropped),
 		cmocka_unit_test(odd_records_are_kept_as_they_are),
 		cmocka_unit_test(a_limit_leaves_out_and_counts),
