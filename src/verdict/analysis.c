@@ -287,9 +287,11 @@ int analysis_feed(struct analysis *analysis, const struct event_head *head)
 	if (head->type == EVENT_EXIT)
 		time_add_exit(&analysis->time, (const struct event_exit *)head);
 	if (head->type == EVENT_FLOOR) {
-		time_add_floor(&analysis->time);
+		const struct event_floor *floor = (const struct event_floor *)(const void *)head;
+
+		time_add_floor(&analysis->time, floor);
 		if (analysis->shown)
-			time_add_floor(&analysis->shown->time);
+			time_add_floor(&analysis->shown->time, floor);
 		analysis->result.in_kernel = true;
 	}
 	if (head->type != EVENT_CALL) {

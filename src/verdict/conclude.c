@@ -150,6 +150,7 @@ static int list_shown(struct analysis *analysis)
 
 	if (!amounts)
 		return -ENOMEM;
+	shown->time.asleep_work_ns = analysis->time.asleep_work_ns;
 	for (size_t row = 0; row < rows; row++)
 		time_of_row(&shown->time, &shown->tally, &shown->tally.rows.at[row], result->prices, result->stop_ns,
 			    &amounts[row]);
@@ -325,6 +326,7 @@ static int judge_time(struct analysis *analysis)
 
 	if (!amounts)
 		return -ENOMEM;
+	time_settle(&analysis->time);
 	time_judge(&analysis->time, &analysis->tally, result->prices, &time, amounts);
 	untraced_judge(&analysis->untraced, result->prices, &untraced);
 	for (size_t row = 0; row < rows; row++)

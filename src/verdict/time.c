@@ -219,15 +219,31 @@ int time_add_call(struct time_book *book, const struct tally_row *row, const str
 	return 0;
 }
 
-void time_add_floor(struct time_book *book)
+void time_add_floor(struct time_book *book, const struct event_floor *floor)
 {
 	book->in_kernel = true;
+	book->call_floor_ns = (double)floor->call_ns;
+	book->gap_floor_ns = (double)floor->gap_ns;
+}
+
+void time_settle(struct time_book *book)
+{
+	double ns = (double)book->run_ns - (double)book->user_ns - (double)book->user_gaps * book->gap_floor_ns -
+		    (double)book->timed * book->call_floor_ns;
+	uint64_t slept = 0;
+
+	for (size_t i = 0; i < book->rows.used; i++) {
+		ns -= (double)book->rows.at[i].awake_ns;
+		slept += book->rows.at[i].slept;
+	}
+	book->asleep_work_ns = book->in_kernel && slept > 0 && ns > 0 ? ns / (double)slept : 0;
 }
 
 void time_add_exit(struct time_book *book, const struct event_exit *end)
 {
 	book->user_ns += end->user_ns;
 	book->user_gaps += end->user_gaps;
+	book->run_ns += end->run_ns;
 	book->tasks_ended++;
 	if (end->head.tid == book->root_tid) {
 		book->root_user_ns += end->user_ns;
@@ -383,11 +399,11 @@ static double quarter_ns(const struct time_row *times)
 
 /* Of a call that may have been killed or refused there is no time: as the
  * others.  Where all have slept, as vfork does, it is the price. */
-static void of_row_in_kernel(const struct time_row *times, const struct tally *tally, const struct tally_row *row,
-			     struct price_book *prices, struct time_amount *ret)
+static void of_row_in_kernel(const struct time_row *times, double asleep_work_ns, const struct tally *tally,
+			     const struct tally_row *row, struct price_book *prices, struct time_amount *ret)
 {
 	struct price entry = price_of(prices, CALL_getppid, 0, 0);
-	double count = (double)row->count, mean_ns, ns, waited_ns;
+	double count = (double)row->count, mean_ns, ns, waited_ns, worked_ns;
 
 	if (times->awake > 0) {
 		mean_ns = (double)times->awake_ns / (double)times->awake;
@@ -405,6 +421,14 @@ static void of_row_in_kernel(const struct time_row *times, const struct tally *t
 	else
 		ret->waiting_ns = waited_ns;
 	ret->usual_ns = quarter_ns(times) + entry.ns;
+	if (sys_call(row->id)->classes & SYS_FAMILY_sync && asleep_work_ns > mean_ns) {
+		worked_ns = (asleep_work_ns - mean_ns) * (double)times->slept;
+		worked_ns = worked_ns < ret->waiting_ns ? worked_ns : ret->waiting_ns;
+		ret->waiting_ns -= worked_ns;
+		ns += worked_ns;
+		if (times->slept > times->awake)
+			ret->usual_ns = ns / count + entry.ns;
+	}
 	ret->ns = ns + count * entry.ns;
 	ret->low_ns = ns * (1 - MEASURED_SPREAD) + count * entry.low_ns;
 	ret->high_ns = ns * (1 + MEASURED_SPREAD) + count * entry.high_ns;
@@ -421,7 +445,7 @@ void time_of_row(const struct time_book *book, const struct tally *tally, const 
 
 	if (book->in_kernel && row->index < book->rows.used && row->count > 0) {
 		*ret = (struct time_amount){ 0 };
-		of_row_in_kernel(&book->rows.at[row->index], tally, row, prices, ret);
+		of_row_in_kernel(&book->rows.at[row->index], book->asleep_work_ns, tally, row, prices, ret);
 		return;
 	}
 	priced(tally, row, prices, ret);

@@ -29,7 +29,11 @@
  *
  * An engine that takes its times in the kernel says so (EVENT_FLOOR): F is 0, a
  * call costs what was measured and what entering and leaving cost, and waiting
- * is what calls that slept took beyond the others of their row.
+ * is what calls that slept took beyond the others of their row.  What such a
+ * call worked itself is in no duration; all of them together worked for what the
+ * tasks had of CPUs beyond their stretches and the calls that did not sleep.
+ * Forcing data to the disk is the one kind for which that is worth telling: it
+ * gets an equal share for each, which is rather too little.
  */
 #ifndef SYSCULL_VERDICT_TIME_H
 #define SYSCULL_VERDICT_TIME_H
@@ -99,6 +103,9 @@ struct time_book {
 	uint64_t root_user_ns, root_gaps;
 	uint64_t tasks_ended;
 	bool in_kernel; /* durations are */
+	uint64_t run_ns; /* on CPUs, of the tasks that have ended */
+	double call_floor_ns, gap_floor_ns; /* the engine's own part of a call and of a stretch, taken out before */
+	double asleep_work_ns; /* of each call that slept; time_settle() */
 };
 
 struct time_result {
@@ -127,7 +134,9 @@ int time_add_call(struct time_book *book, const struct tally_row *row, const str
 		  const struct time_account *account);
 void time_add_exit(struct time_book *book, const struct event_exit *end);
 /* From now on durations are taken in the kernel. */
-void time_add_floor(struct time_book *book);
+void time_add_floor(struct time_book *book, const struct event_floor *floor);
+/* All is added: before anything is asked. */
+void time_settle(struct time_book *book);
 
 /* F, also when there is nothing to find it by. */
 double time_stop_ns(const struct time_book *book, struct price_book *prices, bool *ret_guessed);

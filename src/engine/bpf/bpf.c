@@ -161,7 +161,7 @@ static void tell_times(struct engine_bpf *e, const struct follow *task, struct e
 		account.user_ns += end->head.time_ns - kept.exit_ns;
 	else if (kept.flags & KERN_TASK_ATTACHED && account.run_ns > task->ran_before_ns)
 		account.user_ns += account.run_ns - task->ran_before_ns;
-	end->run_ns = account.run_ns;
+	end->run_ns = account.run_ns - (task->ran_before_ns < account.run_ns ? task->ran_before_ns : 0);
 	end->user_ns = cook_user_ns(e, task, &account);
 	end->user_gaps = account.gaps + account.late_gaps;
 }

@@ -323,6 +323,7 @@ uint64_t cook_user_ns(const struct engine_bpf *e, const struct follow *task, con
 static void cook_exit(struct engine_bpf *e, const struct kern_exit *raw)
 {
 	struct event_exit *end = event_begin(&e->record, EVENT_EXIT);
+	const struct follow *task = follow_find(e, raw->head.tid);
 
 	if (end) {
 		end->head.pid = raw->head.pid;
@@ -331,7 +332,9 @@ static void cook_exit(struct engine_bpf *e, const struct kern_exit *raw)
 		end->how = raw->code & 0x7f ? EVENT_EXIT_SIGNAL : EVENT_EXIT_STATUS;
 		end->status = raw->code & 0x7f ? raw->code & 0x7f : raw->code >> 8 & 0xff;
 		end->run_ns = raw->run_ns;
-		end->user_ns = cook_user_ns(e, follow_find(e, raw->head.tid), raw);
+		if (task)
+			end->run_ns -= task->ran_before_ns < raw->run_ns ? task->ran_before_ns : raw->run_ns;
+		end->user_ns = cook_user_ns(e, task, raw);
 		end->user_gaps = raw->gaps + raw->late_gaps;
 	}
 	(void)bpf_emit(e);

@@ -226,7 +226,7 @@ static void times_taken_in_the_kernel(void **state)
 	struct time_amount amounts[4];
 	struct time_result result;
 
-	time_add_floor(&world->book);
+	time_add_floor(&world->book, &(struct event_floor){ 0 });
 	add(world, CALL_getpid, 0, 100);
 	add(world, CALL_read, 5000, 10);
 	add_flagged(world, CALL_read, 1000000, 2, EVENT_F_SLEPT);
@@ -245,6 +245,38 @@ static void times_taken_in_the_kernel(void **state)
 	assert_true(NEAR(amounts[2].ns, 10 * PRICE + 1000 + 9 * 3000000, 0.1) && amounts[2].waiting_ns == 0);
 	assert_true(NEAR(amounts[3].ns, PRICE, 0.1));
 	assert_true(NEAR(result.calls_ns, amounts[0].ns + amounts[1].ns + amounts[2].ns + amounts[3].ns, 1));
+}
+
+/* What they worked themselves is what the tasks had of CPUs beyond all that is known. */
+static void syncs_that_slept_have_worked(void **state)
+{
+	const struct event_floor floor = { .call_ns = 100, .gap_ns = 50 };
+	const struct event_exit end = { .run_ns = 10000000, .user_ns = 4000000, .user_gaps = 120 };
+	struct world *world = *state;
+	struct time_amount amounts[3];
+	struct time_result result;
+
+	time_add_floor(&world->book, &floor);
+	add(world, CALL_read, 5000, 20);
+	add_flagged(world, CALL_fdatasync, 2000000, 80, EVENT_F_SLEPT);
+	add_flagged(world, CALL_poll, 1000000, 20, EVENT_F_SLEPT);
+	time_add_exit(&world->book, &end);
+	time_settle(&world->book);
+	time_judge(&world->book, &world->tally, world->prices, &result, amounts);
+	/* 10 ms without 4 of its own, 120 * (100 + 50) ns of ours and 20 reads, over 100 that slept. */
+	assert_true(NEAR(world->book.asleep_work_ns, (10e6 - 4e6 - 120 * 150 - 20 * 5000) / 100, 1));
+	assert_true(NEAR(amounts[1].ns, 80 * (world->book.asleep_work_ns + PRICE), 80 * PRICE));
+	assert_true(NEAR(amounts[1].waiting_ns, 80 * (2000000 - world->book.asleep_work_ns), 80 * PRICE));
+	/* Who waited for somebody else did nothing meanwhile. */
+	assert_true(amounts[2].ns < 20 * 3 * PRICE);
+	/* No more than it took, and nothing where nothing is left. */
+	world->book.run_ns = UINT64_MAX / 2;
+	time_settle(&world->book);
+	time_judge(&world->book, &world->tally, world->prices, &result, amounts);
+	assert_true(amounts[1].waiting_ns == 0 && NEAR(amounts[1].ns, 80 * (2000000 + PRICE), 80 * PRICE));
+	world->book.run_ns = 0;
+	time_settle(&world->book);
+	assert_true(world->book.asleep_work_ns == 0);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -266,6 +298,7 @@ int main(void)
 		TEST(other_tasks_are_not_the_root),
 		TEST(huge_durations_do_not_break_anything),
 		TEST(times_taken_in_the_kernel),
+		TEST(syncs_that_slept_have_worked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
