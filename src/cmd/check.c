@@ -237,6 +237,8 @@ static int give_up(struct check_settings *s, char *const *argv, struct output *v
 	(void)check_add_reason(&check, CHECK_CANNOT_JUDGE, "%s", why->text);
 	check_conclude(&check);
 	check.exit_status = EXIT_OURS;
+	if (!verdict_file->stream)
+		output_discard(verdict_file);
 	if (s->verdict_file && (verdict_file->stream || open_verdict(s, name, verdict_file, &err) == 0) &&
 	    write_verdict(verdict_file, &check, &err) < 0)
 		log_error(&err);
