@@ -45,6 +45,7 @@ static struct event_head *make_record(struct buf *buf, unsigned n)
 	static const int16_t numbers[] = { 257, 262, 3, 0, 231 };
 	struct event_call *call;
 	char path[64];
+	int32_t nr;
 
 	if (n % 17 == 0) {
 		struct event_map *map = event_begin(buf, EVENT_MAP);
@@ -78,19 +79,21 @@ static struct event_head *make_record(struct buf *buf, unsigned n)
 	call->ret = n % 3 == 0 ? -(int64_t)(n % 100) : (int64_t)n << 20;
 	for (unsigned arg = 0; arg < (call->nr == 231 || call->nr == 3 ? 1 : 3); arg++)
 		call->args[arg] = n % 2 ? UINT64_MAX - n : n * arg;
-	if (call->nr == 257 || call->nr == 262) {
+	/* Items move the record. */
+	nr = call->nr;
+	if (nr == 257 || nr == 262) {
 		int bytes = snprintf(path, sizeof path, "/usr/share/%u", n % 300);
 
 		assert_int_equal(
 			event_item_add(buf, SYS_ITEM_PATH, 1, n % 29 == 0 ? EVENT_ITEM_UNREAD : 0, path, (size_t)bytes),
 			0);
 	}
-	if (call->nr == 0 && n % 3 != 0) {
+	if (nr == 0 && n % 3 != 0) {
 		struct item_caller caller = { .word = 0x1000 + n % 6, .code = n % 6 * UINT64_C(0x9e3779b97f4a7c15) };
 
 		assert_int_equal(event_item_add(buf, SYS_ITEM_CALLER, 0, 0, &caller, sizeof caller), 0);
 	}
-	if (call->nr == 0 && n % 25 == 13) {
+	if (nr == 0 && n % 25 == 13) {
 		struct trace_stack stack;
 
 		make_stack(&stack, n, 17, n % 60);
@@ -99,7 +102,7 @@ static struct event_head *make_record(struct buf *buf, unsigned n)
 			event_item_add(buf, SYS_ITEM_STACK, 0, 0, stack.word, stack.count * 8 - (n % 31 == 0 ? 3 : 0)),
 			0);
 	}
-	if (call->nr == 262) {
+	if (nr == 262) {
 		struct item_stat stat = { .dev = 1, .ino = n * 7919, .mode = 0100644, .nlink = 1 + n % 2, .size = n };
 
 		stat.mtime_ns = INT64_C(1700000000000000000) + n;
