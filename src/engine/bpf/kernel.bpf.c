@@ -936,6 +936,9 @@ static __always_inline void enter_done(struct bpf_raw_tracepoint_args *ctx, stru
 		task->late_gaps++;
 	else
 		task->gaps++;
+	/* For the calibration: an argument that its calls do not have. */
+	if (task->flags & KERN_TASK_STARTING)
+		task->call.args[KERN_GAP_ARG] = gap;
 	task->call.head.time_ns = now;
 }
 

@@ -26,6 +26,7 @@ static uint16_t flags_of(enum sys_call_id id)
 	case CALL_exit_group:
 		return KERN_ENDS;
 	case CALL_getppid:
+	case CALL_getxattr:
 		return KERN_PROBED;
 	case CALL_mmap:
 		return KERN_MAPS_CODE;

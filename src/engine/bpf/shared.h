@@ -307,6 +307,7 @@ struct kern_task {
 #define KERN_F_STACK 0x2000 /* a copy of its stack came before it */
 #define KERN_F_RAW 0x4000 /* some items are raw */
 #define KERN_F_PROBED 0x8000 /* of the calibration */
+#define KERN_GAP_ARG 5 /* where such a record has the stretch before it, 0 a long one */
 /* … and of items: data as they lay in the program's memory. */
 #define KERN_ITEM_RAW 0x80
 
