@@ -35,6 +35,11 @@ SCRIPTS = {
               "say(os.getpid(), a, t.native_id); t.join()",
     "session": "a = child(lambda: (os.setsid(), say(os.getppid(), os.getpid()), until_told())); os.waitpid(a, 0)",
     "set": "a = child(until_told); os.sched_setaffinity(a, {0}); say(os.getpid()); os.waitpid(a, 0)",
+    # What is called like the file that would show the mask, and is not it.
+    "names": "os.mkdir('status'); os.close(os.open('status', os.O_RDONLY | os.O_DIRECTORY)); os.rmdir('status');"
+             "open('git-status', 'w').close(); os.unlink('git-status'); say(os.getpid()); until_told()",
+    "shown": "f = os.open('/proc/self', os.O_PATH); os.close(os.open('status', os.O_RDONLY, dir_fd=f));"
+             "say(os.getpid()); until_told()",
     "busy": """
 def work():
     while not os.path.exists("enough"):
@@ -80,6 +85,12 @@ def case_turns(cwd):
 def case_undone(cwd):
     """A session of its own gives all tasks their mask back."""
     return looked_at("session", cwd, lambda masks: set(masks) == {ALL})
+
+
+def case_names(cwd):
+    """Only a look at /proc/PID/status undoes it, and no folder or file that is called so."""
+    return (looked_at("names", cwd, lambda masks: masks[0] != ALL)
+            + looked_at("shown", cwd, lambda masks: masks == [ALL]))
 
 
 def case_set(cwd):

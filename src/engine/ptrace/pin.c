@@ -10,6 +10,7 @@
  * for longer than stops across CPUs would take.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -142,14 +143,23 @@ void pin_enter(struct engine_pt *e, struct task *task)
 }
 
 /* Does a look at this file show the mask?  /proc/PID/status, also by a path
- * relative to a folder of procfs. */
+ * relative to a folder of procfs; no folder does. */
 static bool shows_mask(const char *path, size_t bytes)
 {
 	static const char proc[] = "/proc/", end[] = "status";
+	const size_t last = sizeof end - 1;
 
-	if (bytes < sizeof end - 1 || memcmp(path + bytes - (sizeof end - 1), end, sizeof end - 1) != 0)
+	if (bytes < last || memcmp(path + bytes - last, end, last) != 0 ||
+	    (bytes > last && path[bytes - last - 1] != '/'))
 		return false;
 	return path[0] != '/' || (bytes > sizeof proc && memcmp(path, proc, sizeof proc - 1) == 0);
+}
+
+static bool opens_folder(const struct task *task)
+{
+	if (task->id == CALL_openat2)
+		return false;
+	return (task->args[task->id == CALL_open ? 1 : 2] & O_DIRECTORY) != 0;
 }
 
 /* Is it a pinned task of ours that the program asks of? */
@@ -178,7 +188,7 @@ void pin_exit(struct engine_pt *e, struct task *task, const struct event_head *c
 	case CALL_open:
 	case CALL_openat:
 	case CALL_openat2:
-		if (ret < 0)
+		if (ret < 0 || opens_folder(task))
 			return;
 		path = call ? event_item(call, SYS_ITEM_PATH) : NULL;
 		if (!path || shows_mask(event_item_data(path), path->bytes))
