@@ -117,6 +117,8 @@ bool load_task(const struct loaded *loaded, pid_t tid, pid_t pid, struct kern_ta
 int load_lost_fd(const struct loaded *loaded);
 /* Programs that did not run because one of ours was running there. */
 uint64_t load_misses(const struct loaded *loaded);
+struct bpf_program;
+uint64_t load_misses_of(const struct bpf_program *const *programs, size_t count);
 
 /* grow.c: when it is time for the whole ring; for each time that the ring was looked at. */
 void grow_look(struct loaded *loaded);

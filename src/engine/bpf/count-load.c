@@ -342,16 +342,8 @@ uint64_t count_misses(const struct counting *c)
 {
 	const struct bpf_program *programs[] = { c->skel->progs.on_exit, c->skel->progs.on_fork, c->skel->progs.on_exec,
 						 c->skel->progs.on_end };
-	uint64_t misses = 0;
 
-	for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
-		struct bpf_prog_info info = { 0 };
-		uint32_t bytes = sizeof info;
-
-		if (bpf_obj_get_info_by_fd(bpf_program__fd(programs[i]), &info, &bytes) == 0)
-			misses += info.recursion_misses;
-	}
-	return misses;
+	return load_misses_of(programs, sizeof programs / sizeof programs[0]);
 }
 
 int count_errors_fd(const struct counting *c)

@@ -11,6 +11,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "engine/bpf/count-shared.h"
+#include "engine/bpf/read.bpf.h"
 
 char licence[] SEC("license") = "Dual BSD/GPL";
 
@@ -85,25 +86,6 @@ struct registers {
 #error "for which machine?"
 #endif
 #define ENOSYS 38
-
-/* The verifier loses bounds that the compiler proves away. */
-#define KEEP(variable) asm volatile("" : "+r"(variable))
-
-static __always_inline uint64_t kernel_u64(uint64_t address, uint32_t offset)
-{
-	uint64_t value = 0;
-
-	(void)bpf_probe_read_kernel(&value, sizeof value, (void *)(address + offset));
-	return value;
-}
-
-static __always_inline uint32_t kernel_u32(uint64_t address, uint32_t offset)
-{
-	uint32_t value = 0;
-
-	(void)bpf_probe_read_kernel(&value, sizeof value, (void *)(address + offset));
-	return value;
-}
 
 static __always_inline struct count_books *my_books(void)
 {

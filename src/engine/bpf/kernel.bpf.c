@@ -10,6 +10,7 @@
 
 #include <bpf/bpf_helpers.h>
 
+#include "engine/bpf/read.bpf.h"
 #include "engine/bpf/shared.h"
 
 char licence[] SEC("license") = "Dual BSD/GPL";
@@ -186,9 +187,6 @@ struct registers {
 #define SIGNAL_SYS 31
 #define LONG_NS 50000 /* a stretch in which it may have waited for a CPU */
 
-/* The verifier loses bounds that the compiler proves away. */
-#define KEEP(variable) asm volatile("" : "+r"(variable))
-
 /* On in another program.  Where the verifier knows which one the kernel writes
  * a jump to it into the code, by stopping all CPUs for each: that is for what
  * comes with many calls. */
@@ -208,22 +206,6 @@ static __always_inline uint64_t own_u64(uint32_t offset)
 static __always_inline uint32_t own_u32(uint32_t offset)
 {
 	return *(volatile uint32_t *)((char *)bpf_get_current_task_btf() + offset);
-}
-
-static __always_inline uint64_t kernel_u64(uint64_t address, uint32_t offset)
-{
-	uint64_t value = 0;
-
-	(void)bpf_probe_read_kernel(&value, sizeof value, (void *)(address + offset));
-	return value;
-}
-
-static __always_inline uint32_t kernel_u32(uint64_t address, uint32_t offset)
-{
-	uint32_t value = 0;
-
-	(void)bpf_probe_read_kernel(&value, sizeof value, (void *)(address + offset));
-	return value;
 }
 
 static __always_inline struct kern_books *my_books(void)

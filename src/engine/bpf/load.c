@@ -328,14 +328,11 @@ int load_lost_fd(const struct loaded *loaded)
 	return bpf_map__fd(loaded->skel->maps.lost);
 }
 
-uint64_t load_misses(const struct loaded *loaded)
+uint64_t load_misses_of(const struct bpf_program *const *programs, size_t count)
 {
-	const struct bpf_program *programs[] = { loaded->skel->progs.on_enter, loaded->skel->progs.on_exit,
-						 loaded->skel->progs.on_fork, loaded->skel->progs.on_exec,
-						 loaded->skel->progs.on_end };
 	uint64_t misses = 0;
 
-	for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
+	for (size_t i = 0; i < count; i++) {
 		struct bpf_prog_info info = { 0 };
 		uint32_t bytes = sizeof info;
 
@@ -343,4 +340,13 @@ uint64_t load_misses(const struct loaded *loaded)
 			misses += info.recursion_misses;
 	}
 	return misses;
+}
+
+uint64_t load_misses(const struct loaded *loaded)
+{
+	const struct bpf_program *programs[] = { loaded->skel->progs.on_enter, loaded->skel->progs.on_exit,
+						 loaded->skel->progs.on_fork, loaded->skel->progs.on_exec,
+						 loaded->skel->progs.on_end };
+
+	return load_misses_of(programs, sizeof programs / sizeof programs[0]);
 }
