@@ -20,6 +20,7 @@
 
 #include "base/clock.h"
 #include "stack/book.h"
+#include "syscull/fds.h"
 
 #define NOBODY 65534
 #define CPU_SECONDS 20
@@ -46,29 +47,20 @@ static void limit(int what, rlim_t most)
 }
 
 /* Everything but the files of modules and the pipe is closed. */
-static void keep_only(const struct stack_book *book, int pipe_fd)
+static bool keep_only(const struct stack_book *book, int pipe_fd)
 {
-	struct rlimit files;
-	int most = 65536;
+	int *keep = calloc(book->modules.used + 1, sizeof *keep), result;
+	size_t used = 0;
 
-	if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < (rlim_t)most)
-		most = (int)files.rlim_cur;
+	if (!keep)
+		return false;
+	keep[used++] = pipe_fd;
 	for (size_t i = 0; i < book->modules.used; i++)
 		if (book->modules.at[i].fd >= 0)
-			(void)fcntl(book->modules.at[i].fd, F_SETFD, 0);
-	(void)fcntl(pipe_fd, F_SETFD, 0);
-	/* What is to go is what would go at an exec, and the standard streams. */
-	for (int fd = 0; fd < most; fd++) {
-		int flags = fcntl(fd, F_GETFD);
-		bool ours = fd == pipe_fd;
-
-		if (flags < 0)
-			continue;
-		for (size_t i = 0; i < book->modules.used && !ours; i++)
-			ours = book->modules.at[i].fd == fd;
-		if (!ours)
-			(void)close(fd);
-	}
+			keep[used++] = book->modules.at[i].fd;
+	result = syscull_fds_close(0, keep, used, NULL);
+	free(keep);
+	return result == 0;
 }
 
 static bool drop_rights(void)
@@ -102,7 +94,8 @@ static _Noreturn void child(struct stack_book *book, struct model *model, int fd
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != parent)
 		_exit(1);
-	keep_only(book, fd);
+	if (!keep_only(book, fd))
+		_exit(1);
 	(void)unsetenv("DEBUGINFOD_URLS");
 	work_run(book, model, fd);
 	_exit(0);

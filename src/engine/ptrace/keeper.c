@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "engine/ptrace/scope.h"
+#include "syscull/fds.h"
 
 #define PIPE_BYTES (1 << 20)
 #define FLUSH_BYTES (64u << 10)
@@ -184,16 +185,13 @@ static void settle_signals(const struct engine_spec *spec)
  * file system that we stand on can be unmounted. */
 static void settle_files(const struct keeper *k)
 {
-	int highest = k->data_fd > k->control_fd ? k->data_fd : k->control_fd;
+	const int keep[] = { STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO, k->data_fd, k->control_fd };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	for (int fd = 0; fd < highest; fd++) {
-		if (fd == k->data_fd || fd == k->control_fd || fd == null)
-			continue;
-		if (fd > STDERR_FILENO || null < 0 || dup2(null, fd) < 0)
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fd != k->data_fd && fd != k->control_fd && fd != null && (null < 0 || dup2(null, fd) < 0))
 			(void)close(fd);
-	}
-	(void)close_range((unsigned)highest + 1, ~0U, 0);
+	(void)syscull_fds_close(0, keep, sizeof keep / sizeof keep[0], NULL);
 	(void)chdir("/");
 }
 
