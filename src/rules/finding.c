@@ -147,6 +147,19 @@ void finding_remedy_saves_all(struct finding_remedy *remedy, const struct findin
 	}
 }
 
+struct finding_remedy *finding_add_remedy_all(struct finding *finding, enum finding_remedy_kind kind, const char *id,
+					      const char *text)
+{
+	struct finding_remedy *remedy = finding_add_remedy(finding, kind);
+
+	if (!remedy)
+		return NULL;
+	remedy->id = id;
+	finding_set(&remedy->text, "%s", text);
+	finding_remedy_saves_all(remedy, finding);
+	return remedy;
+}
+
 static __attribute__((format(printf, 1, 0))) char *format_text(const char *format, va_list args)
 {
 	struct buf buf = BUF_INIT;

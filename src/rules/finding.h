@@ -164,6 +164,9 @@ void finding_add_pages(struct finding_remedy *remedy, enum sys_call_id call, int
 		       uint64_t high);
 /* The remedy removes all calls of all costs. */
 void finding_remedy_saves_all(struct finding_remedy *remedy, const struct finding *finding);
+/* One that does so; costs that come later are not in it. */
+struct finding_remedy *finding_add_remedy_all(struct finding *finding, enum finding_remedy_kind kind, const char *id,
+					      const char *text);
 void finding_set(char **target, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void finding_add_note(struct finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Adds to the count of equal ones. */

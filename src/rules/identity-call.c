@@ -7,10 +7,8 @@
  */
 #include <string.h>
 
-#include "base/text.h"
-#include "rules/keyed.h"
+#include "rules/law.h"
 
-#define PROCESSES_MAX 16384 /* images that asked, at a time */
 #define THREADS_MAX 1024 /* told apart in an image */
 
 enum { LIMIT_CALLS, LIMIT_SHARE, LIMIT_SETS, LIMIT_GAP };
@@ -25,13 +23,9 @@ struct known_ids {
 	bool used;
 };
 
-/* One image: what it asks, and in a key of its own what it sets. */
 struct ids_user {
-	struct rule_key key; /* first */
-	struct rule_burst burst;
+	struct law_entry entry; /* first */
 	struct map known; /* thread and call, or kind of ids → struct known_ids */
-	uint64_t process_calls; /* of the whole image */
-	int what;
 };
 
 /* The ids that a call sets: of users or of groups; 0 for a call that asks. */
@@ -77,109 +71,63 @@ static bool is_other_change(enum sys_call_id id)
 	       id == CALL_setns;
 }
 
-static void forget_set(const struct rule_run *run, const struct model_view *view)
-{
-	struct ids_user *user = (struct ids_user *)rule_keys_find(run->state, map_mix(view->process->id, IDS_SET));
-
-	if (user)
-		map_clear(&user->known);
-}
-
 static void ids_call(struct rule_run *run, const struct model_view *view)
 {
 	uint32_t kind = kind_set(view->id);
-	int what = kind ? IDS_SET : IDS_ASKED;
 	struct ids_user *user;
-	bool fresh = false;
+	bool close;
 
 	if (is_other_change(view->id)) {
-		forget_set(run, view);
+		user = law_entry_known(run, view, IDS_SET);
+		if (user)
+			map_clear(&user->known);
 		return;
 	}
 	if (view->err || !rule_returned(view))
 		return;
-	user = (struct ids_user *)rule_keys_get(run, run->state, view, map_mix(view->process->id, (uint64_t)what),
-						&fresh);
+	user = law_entry(run, view, kind ? IDS_SET : IDS_ASKED);
 	if (!user)
 		return;
-	if (fresh) {
+	if (user->known.value_bytes == 0)
 		map_init(&user->known, sizeof(struct known_ids), THREADS_MAX);
-		user->what = what;
-	}
-	if (!rule_burst_next(&user->burst, view, run->limits[LIMIT_GAP])) {
-		(void)is_repeat(user, view, kind);
-		return;
-	}
-	if (!is_repeat(user, view, kind))
-		return;
-	(void)rule_tally_add(&user->key.tally, run->model, view);
-	rule_keys_value(run->state, &user->key, user->key.tally.calls);
+	close = rule_burst_next(&user->entry.burst, view, run->limits[LIMIT_GAP]);
+	if (is_repeat(user, view, kind) && close)
+		law_count(run, &user->entry, view);
 }
 
-static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
+static void ids_tell(struct rule_run *run, const struct law_entry *entry, struct finding *finding)
 {
-	const struct ids_user *user = (const struct ids_user *)key;
-	bool set = user->what == IDS_SET;
-	uint64_t calls = key->tally.calls;
-	struct finding_remedy *remedy;
-	struct finding *finding;
-
-	if (calls < run->limits[set ? LIMIT_SETS : LIMIT_CALLS] ||
-	    (!set && (double)calls * 100 < (double)user->process_calls * (double)run->limits[LIMIT_SHARE]))
-		return;
-	finding = rule_key_finding(run, key, FINDING_CERTAIN, NULL, out);
-	if (!finding)
-		return;
-	finding_set(&finding->what, set ? "sets ids that it has set already" : "asks again who it is");
-	finding_set(&finding->where, set ? "its own ids, nothing else set in between" : "its own ids, which stayed");
-	finding_set(&finding->object, "%s",
-		    key->tally.lines.used == 1 ? sys_call(key->tally.lines.at[0].call)->name
-		    : set		       ? "set ids"
-					       : "ids");
-	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
-	if (remedy) {
-		remedy->id = set ? "compare" : "remember";
-		finding_set(&remedy->text, set ? "remember what was set, and set only what is different"
-					       : "remember the answer, and forget it in the child of a fork");
-		finding_remedy_saves_all(remedy, finding);
-	}
-	rule_burst_note(&user->burst, finding);
+	if (entry->key.tally.lines.used == 1)
+		finding_set(&finding->object, "%s", sys_call(entry->key.tally.lines.at[0].call)->name);
 }
 
-static void ids_image_end(struct rule_run *run, struct model_process *process)
+static void ids_free(struct law_entry *entry)
 {
-	struct ids_user *user = (struct ids_user *)rule_keys_find(run->state, map_mix(process->id, IDS_ASKED));
-
-	if (user)
-		user->process_calls = process->calls;
-	rule_keys_image_end(run, run->state, process);
+	map_done(&((struct ids_user *)entry)->known);
 }
 
-static void ids_free(struct rule_run *run, struct rule_key *key)
-{
-	map_done(&((struct ids_user *)key)->known);
-}
+static const struct law_kind ids_kinds[] = {
+	[IDS_ASKED] = { .tier = FINDING_CERTAIN,
+			.least = LIMIT_CALLS,
+			.share = LIMIT_SHARE,
+			.what = "asks again who it is",
+			.where = "its own ids, which stayed",
+			.object = "ids",
+			.remedy = "remember",
+			.text = "remember the answer, and forget it in the child of a fork" },
+	[IDS_SET] = { .tier = FINDING_CERTAIN,
+		      .least = LIMIT_SETS,
+		      .what = "sets ids that it has set already",
+		      .where = "its own ids, nothing else set in between",
+		      .object = "set ids",
+		      .remedy = "compare",
+		      .text = "remember what was set, and set only what is different" },
+	{ 0 },
+};
 
-static void ids_end(struct rule_run *run, struct finding_list *out)
-{
-	rule_keys_tell(run, run->state, out, tell);
-}
-
-static int ids_start(struct rule_run *run)
-{
-	struct rule_keys *keys = run->state;
-
-	rule_keys_init(keys, sizeof(struct ids_user), PROCESSES_MAX);
-	keys->candidate =
-		run->limits[LIMIT_SETS] < run->limits[LIMIT_CALLS] ? run->limits[LIMIT_SETS] : run->limits[LIMIT_CALLS];
-	keys->free = ids_free;
-	return 0;
-}
-
-static void ids_done(struct rule_run *run)
-{
-	rule_keys_done(run, run->state);
-}
+static const struct law ids_law = {
+	.kinds = ids_kinds, .entries = 16384, .entry_bytes = sizeof(struct ids_user), .tell = ids_tell, .free = ids_free
+};
 
 static const uint16_t ids_calls[] = {
 	CALL_getpid,   CALL_gettid,   CALL_getuid,   CALL_geteuid,  CALL_getgid,    CALL_getegid,
@@ -201,10 +149,6 @@ const struct rule rule_identity_call = {
 	.needs = RULE_NEEDS_TIMES,
 	.calls = ids_calls,
 	.limits = ids_limits,
-	.state_bytes = sizeof(struct rule_keys),
-	.start = ids_start,
 	.call = ids_call,
-	.image_end = ids_image_end,
-	.end = ids_end,
-	.done = ids_done,
+	LAW_RULE(ids_law),
 };

@@ -6,19 +6,15 @@
  */
 #include <string.h>
 
-#include "base/text.h"
-#include "rules/keyed.h"
+#include "rules/law.h"
 
 #define ZONE_PATH "/etc/localtime"
-#define PROCESSES_MAX 16384 /* images that looked at it, at a time */
 
 enum { LIMIT_CALLS, LIMIT_GAP };
+enum { ZONE_UNSET, ZONE_UNKNOWN };
 
-/* One image; its tally has the looks that count. */
 struct zone_user {
-	struct rule_key key; /* first */
-	struct rule_burst burst;
-	enum finding_tier tier;
+	struct law_entry entry; /* first */
 	uint64_t slow; /* look-ups of a slow clock */
 };
 
@@ -37,71 +33,43 @@ static void zone_call(struct rule_run *run, const struct model_view *view)
 	 * look-ups are the program's own. */
 	if (process->env_known && model_getenv(process, "TZ"))
 		return;
-	user = (struct zone_user *)rule_keys_get(run, run->state, view, process->id, NULL);
-	if (!user)
-		return;
-	user->tier = process->env_known ? FINDING_CERTAIN : FINDING_LIKELY;
-	if (!rule_burst_next(&user->burst, view, run->limits[LIMIT_GAP])) {
+	user = law_entry(run, view, process->env_known ? ZONE_UNSET : ZONE_UNKNOWN);
+	if (user && rule_burst_next(&user->entry.burst, view, run->limits[LIMIT_GAP]))
+		law_count(run, &user->entry, view);
+	else if (user)
 		user->slow++;
-		return;
-	}
-	(void)rule_tally_add(&user->key.tally, run->model, view);
-	rule_keys_value(run->state, &user->key, user->key.tally.calls);
 }
 
-static void zone_image_end(struct rule_run *run, struct model_process *process)
+static void zone_tell(struct rule_run *run, const struct law_entry *entry, struct finding *finding)
 {
-	rule_keys_image_end(run, run->state, process);
-}
+	const struct zone_user *user = (const struct zone_user *)entry;
+	struct finding_remedy *remedy = finding_add_remedy_all(finding, REMEDY_ENVIRONMENT, NULL, "TZ=:" ZONE_PATH);
 
-static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
-{
-	const struct zone_user *user = (const struct zone_user *)key;
-	struct finding *finding = rule_key_finding(run, key, user->tier, ZONE_PATH, out);
-	struct finding_remedy *remedy;
-
-	if (!finding)
-		return;
-	finding_set(&finding->what, "looks at the time zone file again for each time it prints (TZ is %s)",
-		    user->tier == FINDING_CERTAIN ? "unset" : "not known");
-	finding_set(&finding->where, "%s", ZONE_PATH);
-	finding_set(&finding->object, "%s", ZONE_PATH);
-	finding_set(&finding->place, "%s", ZONE_PATH);
-	remedy = finding_add_remedy(finding, REMEDY_ENVIRONMENT);
-	if (remedy) {
-		finding_set(&remedy->text, "TZ=:" ZONE_PATH);
+	if (remedy)
 		remedy->command = rule_command(run->model, "TZ=:" ZONE_PATH, "TZ");
-		finding_remedy_saves_all(remedy, finding);
-	}
-	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
-	if (remedy) {
-		finding_set(&remedy->text, "set TZ at start, or tzset once and localtime_r");
-		finding_remedy_saves_all(remedy, finding);
-	}
-	finding_add_note(finding, "with TZ set, a new system time zone is noticed at the next start only");
+	(void)finding_add_remedy_all(finding, REMEDY_SOURCE, NULL, "set TZ at start, or tzset once and localtime_r");
+	finding_set(&finding->place, "%s", ZONE_PATH);
 	if (user->slow > 0)
 		finding_add_note(finding, "left out: %llu look-ups of a slow clock", (unsigned long long)user->slow);
-	rule_burst_note(&user->burst, finding);
 }
 
-static void zone_end(struct rule_run *run, struct finding_list *out)
-{
-	rule_keys_tell(run, run->state, out, tell);
-}
+#define ZONE_KIND(certainty, is) \
+	{ \
+		.tier = (certainty), .least = LIMIT_CALLS, .object = ZONE_PATH, .where = ZONE_PATH, \
+		.detail = ZONE_PATH, \
+		.what = "looks at the time zone file again for each time it prints (TZ is " is ")", \
+		.note = "with TZ set, a new system time zone is noticed at the next start only" \
+	}
 
-static int zone_start(struct rule_run *run)
-{
-	struct rule_keys *keys = run->state;
+static const struct law_kind zone_kinds[] = {
+	[ZONE_UNSET] = ZONE_KIND(FINDING_CERTAIN, "unset"),
+	[ZONE_UNKNOWN] = ZONE_KIND(FINDING_LIKELY, "not known"),
+	{ 0 },
+};
 
-	rule_keys_init(keys, sizeof(struct zone_user), PROCESSES_MAX);
-	keys->candidate = run->limits[LIMIT_CALLS];
-	return 0;
-}
-
-static void zone_done(struct rule_run *run)
-{
-	rule_keys_done(run, run->state);
-}
+static const struct law zone_law = {
+	.kinds = zone_kinds, .entries = 16384, .entry_bytes = sizeof(struct zone_user), .tell = zone_tell
+};
 
 static const uint16_t zone_calls[] = { CALL_stat, CALL_lstat, CALL_newfstatat, CALL_statx, 0 };
 
@@ -121,10 +89,6 @@ const struct rule rule_localtime_stat = {
 	.env = zone_env,
 	.calls = zone_calls,
 	.limits = zone_limits,
-	.state_bytes = sizeof(struct rule_keys),
-	.start = zone_start,
 	.call = zone_call,
-	.image_end = zone_image_end,
-	.end = zone_end,
-	.done = zone_done,
+	LAW_RULE(zone_law),
 };

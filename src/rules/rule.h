@@ -31,6 +31,7 @@ struct rule_limit {
 };
 
 struct rule_run;
+struct law;
 
 struct rule {
 	const char *id; /* kebab-case, never changes its meaning */
@@ -45,6 +46,7 @@ struct rule {
 	 * those that know what the call is part of, more for those that take one
 	 * kind of call for itself. */
 	unsigned breadth;
+	const struct law *law; /* law.h, for a rule that follows it; NULL */
 
 	int (*start)(struct rule_run *run); /* optional; negative errno */
 	void (*call)(struct rule_run *run, const struct model_view *view);

@@ -7,31 +7,17 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "rules/keyed.h"
+#include "rules/law.h"
 
-#define PROCESSES_MAX 4096
 #define AT_ONCE 256 /* bytes that getrandom gives whole */
 
 enum { LIMIT_CALLS, LIMIT_BYTES, LIMIT_OPENS, LIMIT_GAP };
 enum { BY_CALL, BY_FILE };
 
-/* One image, and in a key of its own what it reads of the device. */
 struct drawer {
-	struct rule_key key; /* first */
-	struct rule_burst burst;
+	struct law_entry entry; /* first */
 	uint64_t bytes, opens;
-	int how;
 };
-
-static struct drawer *drawer_of(struct rule_run *run, const struct model_view *view, int how)
-{
-	struct drawer *drawer;
-
-	drawer = (struct drawer *)rule_keys_get(run, run->state, view, map_mix(view->process->id, (uint64_t)how), NULL);
-	if (drawer)
-		drawer->how = how;
-	return drawer;
-}
 
 static bool is_urandom(const struct model_view *view)
 {
@@ -42,84 +28,63 @@ static bool is_urandom(const struct model_view *view)
 
 static void random_call(struct rule_run *run, const struct model_view *view)
 {
-	bool opens = (sys_call(view->id)->classes & SYS_FAMILY_open) != 0, drawn = view->id == CALL_getrandom;
+	bool drawn = view->id == CALL_getrandom;
+	struct law_state *state = run->state;
 	struct drawer *drawer;
 
 	if (view->err || !rule_returned(view))
 		return;
 	if (drawn ? view->call->ret <= 0 || (uint64_t)view->call->ret > run->limits[LIMIT_BYTES] : !is_urandom(view))
 		return;
-	drawer = drawer_of(run, view, drawn ? BY_CALL : BY_FILE);
-	if (!drawer || (drawn && !rule_burst_next(&drawer->burst, view, run->limits[LIMIT_GAP])))
+	drawer = law_entry(run, view, drawn ? BY_CALL : BY_FILE);
+	if (!drawer || (drawn && !rule_burst_next(&drawer->entry.burst, view, run->limits[LIMIT_GAP])))
 		return;
-	(void)rule_tally_add(&drawer->key.tally, run->model, view);
-	drawer->opens += opens;
+	law_count(run, &drawer->entry, view);
+	drawer->opens += (sys_call(view->id)->classes & SYS_FAMILY_open) != 0;
 	drawer->bytes += drawn ? (uint64_t)view->call->ret : 0;
-	rule_keys_value(run->state, &drawer->key, drawn ? drawer->key.tally.calls : drawer->opens);
+	if (!drawn)
+		rule_keys_value(&state->entries, &drawer->entry.key, drawer->opens);
 }
 
-static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
+static void random_tell(struct rule_run *run, const struct law_entry *entry, struct finding *finding)
 {
-	const struct drawer *drawer = (const struct drawer *)key;
-	bool drawn = drawer->how == BY_CALL;
-	uint64_t least = run->limits[drawn ? LIMIT_CALLS : LIMIT_OPENS];
-	struct finding_remedy *remedy;
-	struct finding *finding;
+	const struct drawer *drawer = (const struct drawer *)entry;
+	bool drawn = entry->kind == BY_CALL;
+	uint64_t instead = drawn ? (drawer->bytes + AT_ONCE - 1) / AT_ONCE : drawer->opens;
 	char number[TEXT_NUMBER_MAX];
 
-	if (key->value < least)
-		return;
-	finding = rule_key_finding(run, key, FINDING_LIKELY, NULL, out);
-	if (!finding)
-		return;
-	/* With each opening go a read and a close. */
-	finding->least = drawn || drawer->opens == 0 ? least : least * (key->tally.calls / drawer->opens);
-	finding_set(&finding->what, drawn ? "draws few random bytes at a time" : "opens /dev/urandom each time");
 	if (drawn)
 		finding_set(&finding->where, "%s bytes a call on the average",
-			    text_count(drawer->bytes / key->tally.calls, number));
+			    text_count(drawer->bytes / entry->key.tally.calls, number));
 	else
 		finding_set(&finding->where, "/dev/urandom, opened %s times", text_count(drawer->opens, number));
-	finding_set(&finding->object, drawn ? "getrandom" : "/dev/urandom");
-	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
-	if (!remedy)
-		return;
-	remedy->id = drawn ? "buffer" : "getrandom";
-	finding_set(&remedy->text,
-		    drawn ? "draw 256 bytes at once and hand them out" : "getrandom, which needs no file");
-	finding_remedy_saves_all(remedy, finding);
-	finding_add_delta(remedy, CALL_getrandom, 0,
-			  (int64_t)(drawn ? (drawer->bytes + AT_ONCE - 1) / AT_ONCE : drawer->opens), 0);
-	if (drawn)
-		finding_add_note(finding, "what is left in a buffer has to be dropped in a child after a fork");
-	rule_burst_note(&drawer->burst, finding);
+	/* With each opening go a read and a close. */
+	if (!drawn && drawer->opens > 0)
+		finding->least *= entry->key.tally.calls / drawer->opens;
+	if (finding->remedies.used > 0)
+		finding_add_delta(&finding->remedies.at[0], CALL_getrandom, 0, (int64_t)instead, 0);
 }
 
-static void random_image_end(struct rule_run *run, struct model_process *process)
-{
-	rule_keys_image_end(run, run->state, process);
-}
+static const struct law_kind random_kinds[] = {
+	[BY_CALL] = { .tier = FINDING_LIKELY,
+		      .least = LIMIT_CALLS,
+		      .what = "draws few random bytes at a time",
+		      .object = "getrandom",
+		      .remedy = "buffer",
+		      .text = "draw 256 bytes at once and hand them out",
+		      .note = "what is left in a buffer has to be dropped in a child after a fork" },
+	[BY_FILE] = { .tier = FINDING_LIKELY,
+		      .least = LIMIT_OPENS,
+		      .what = "opens /dev/urandom each time",
+		      .object = "/dev/urandom",
+		      .remedy = "getrandom",
+		      .text = "getrandom, which needs no file" },
+	{ 0 },
+};
 
-static void random_end(struct rule_run *run, struct finding_list *out)
-{
-	rule_keys_tell(run, run->state, out, tell);
-}
-
-static int random_start(struct rule_run *run)
-{
-	struct rule_keys *drawers = run->state;
-
-	rule_keys_init(drawers, sizeof(struct drawer), PROCESSES_MAX);
-	/* Of the two limits; tell has both. */
-	drawers->candidate = run->limits[LIMIT_OPENS] < run->limits[LIMIT_CALLS] ? run->limits[LIMIT_OPENS]
-										 : run->limits[LIMIT_CALLS];
-	return 0;
-}
-
-static void random_done(struct rule_run *run)
-{
-	rule_keys_done(run, run->state);
-}
+static const struct law random_law = {
+	.kinds = random_kinds, .entries = 4096, .entry_bytes = sizeof(struct drawer), .tell = random_tell
+};
 
 static const uint16_t random_calls[] = {
 	CALL_getrandom, CALL_open, CALL_openat, CALL_openat2, CALL_read, CALL_close, 0,
@@ -139,11 +104,7 @@ const struct rule rule_small_random = {
 	.needs = RULE_NEEDS_TIMES | RULE_NEEDS_PATHS | RULE_NEEDS_FDS,
 	.calls = random_calls,
 	.limits = random_limits,
-	.state_bytes = sizeof(struct rule_keys),
 	.breadth = 1,
-	.start = random_start,
 	.call = random_call,
-	.image_end = random_image_end,
-	.end = random_end,
-	.done = random_done,
+	LAW_RULE(random_law),
 };

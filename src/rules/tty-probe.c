@@ -5,17 +5,11 @@
  * for never changes, so one answer lasts from its opening to its closing.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
-#include "base/text.h"
-#include "rules/keyed.h"
-
-#define OPENED_MAX 16384 /* descriptors that were asked, at a time */
-#define GROUPS_MAX 16384 /* images that ask */
-#define FILES_MAX 4096 /* told apart in an image */
+#include "rules/law.h"
 
 #define TCGETS_REQUEST 0x5401u
 #define TCGETS2_REQUEST 0x802c542au
@@ -31,56 +25,24 @@ struct opened {
 	uint64_t asked;
 };
 
-/* One image: what was asked again, and in a key of its own what was asked of files. */
 struct asker {
-	struct rule_key key; /* first */
-	struct rule_places places;
-	int what;
-	bool nameless;
+	struct law_entry entry; /* first */
 	bool more; /* than the size of the window was asked for */
 };
 
-struct probe_state {
-	struct rule_keys opened, askers;
-};
-
-static struct asker *asker_of(struct rule_run *run, const struct model_view *view, int what)
-{
-	struct probe_state *state = run->state;
-	const struct model_file *file = view->file;
-	struct asker *asker;
-	bool fresh = false;
-
-	asker = (struct asker *)rule_keys_get(run, &state->askers, view, map_mix(view->process->id, (uint64_t)what),
-					      &fresh);
-	if (!asker)
-		return NULL;
-	if (fresh) {
-		(void)rule_places_init(&asker->places, FILES_MAX);
-		asker->what = what;
-	}
-	if (file->path && *file->path == '/')
-		(void)rule_places_add(&asker->places, file->path, file->path_hash);
-	else
-		asker->nameless = true;
-	return asker;
-}
-
 static void ask_again(struct rule_run *run, struct opened *opened, const struct model_view *view)
 {
-	struct probe_state *state = run->state;
+	struct law_state *state = run->state;
 	struct asker *asker;
 
 	(void)rule_tally_add(&opened->key.tally, run->model, view);
-	rule_keys_value(&state->opened, &opened->key, opened->key.tally.calls);
-	if (opened->asked < run->limits[LIMIT_TIMES])
-		return;
-	asker = asker_of(run, view, PROBE_AGAIN);
+	rule_keys_value(&state->followed, &opened->key, opened->key.tally.calls);
+	asker = opened->asked >= run->limits[LIMIT_TIMES] ? law_entry(run, view, PROBE_AGAIN) : NULL;
 	if (!asker)
 		return;
 	asker->more = asker->more || (uint32_t)view->call->args[1] != WINDOW_REQUEST;
-	rule_tally_merge(&asker->key.tally, &opened->key.tally);
-	rule_keys_value(&state->askers, &asker->key, asker->key.tally.calls);
+	law_file(run, &asker->entry, view->file);
+	law_take(run, &asker->entry, &opened->key.tally);
 }
 
 /* Opened by the image itself, which then asked what it is. */
@@ -92,7 +54,6 @@ static bool known_as_file(const struct model_file *file)
 static void probe_call(struct rule_run *run, const struct model_view *view)
 {
 	uint32_t request = (uint32_t)view->call->args[1];
-	struct probe_state *state = run->state;
 	const struct model_file *file = view->file;
 	struct opened *opened;
 	struct asker *asker;
@@ -101,100 +62,60 @@ static void probe_call(struct rule_run *run, const struct model_view *view)
 		return;
 	if (!file || view->err != ENOTTY || !rule_returned(view))
 		return;
-	opened = (struct opened *)rule_keys_get(run, &state->opened, view, map_mix(view->process->id, file->id), NULL);
+	opened = law_follow(run, view, file->id, NULL);
 	if (!opened || !rule_burst_next(&opened->burst, view, run->limits[LIMIT_GAP]))
 		return;
 	if (++opened->asked > 1) {
 		ask_again(run, opened, view);
 		return;
 	}
-	if (!known_as_file(file))
-		return;
-	asker = asker_of(run, view, PROBE_FILES);
+	asker = known_as_file(file) ? law_entry(run, view, PROBE_FILES) : NULL;
 	if (!asker)
 		return;
-	(void)rule_tally_add(&asker->key.tally, run->model, view);
-	/* One limit of the table for both kinds. */
-	rule_keys_value(&state->askers, &asker->key, asker->key.tally.calls);
+	law_file(run, &asker->entry, file);
+	law_count(run, &asker->entry, view);
 }
 
-static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
+static void probe_tell(struct rule_run *run, const struct law_entry *entry, struct finding *finding)
 {
-	const struct asker *asker = (const struct asker *)key;
-	bool again = asker->what == PROBE_AGAIN;
-	const char *shell = again && asker->more ? rule_shell_remedy(key->exe) : NULL;
-	bool window = again && !asker->more && strcmp(rule_base_name(key->exe->path), "bash") == 0;
-	struct finding_remedy *remedy;
-	struct finding *finding;
-	char *places;
+	bool more = ((const struct asker *)entry)->more;
+	const char *shell = more ? rule_shell_remedy(entry->key.exe) : NULL;
 
-	if (key->tally.calls < run->limits[again ? LIMIT_CALLS : LIMIT_FILES])
+	if (entry->kind != PROBE_AGAIN)
 		return;
-	finding = rule_key_finding(run, key, again ? FINDING_CERTAIN : FINDING_LIKELY, NULL, out);
-	if (!finding)
-		return;
-	finding->least = run->limits[again ? LIMIT_CALLS : LIMIT_FILES];
-	finding_set(&finding->what, again ? "asks the same descriptor again whether it is a terminal"
-					  : "asks whether files are terminals, which fstat has told");
-	places = asker->places.distinct ? rule_places_text(&asker->places, "file", "files") : NULL;
-	finding_set(&finding->where, "%s%s", places ? places : "descriptors without a name",
-		    places && asker->nameless ? " and descriptors without a name" : "");
-	finding_set(&finding->object, again ? "the same descriptors" : "files");
-	free(places);
-	finding->place = !asker->nameless ? rule_places_place(&asker->places) : NULL;
-	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
-	if (remedy) {
-		remedy->id = window ? "checkwinsize" : shell ? "mapfile" : again ? "once" : "by-mode";
-		finding_set(&remedy->text, "%s",
-			    window  ? "shopt -u checkwinsize: without it bash asks after each child"
-			    : shell ? shell
-			    : again ? "ask once for each descriptor and keep the answer"
-				    : "ask only what fstat says is a character device");
-		finding_remedy_saves_all(remedy, finding);
-	}
+	if (!more && strcmp(rule_base_name(entry->key.exe->path), "bash") == 0)
+		(void)finding_add_remedy_all(finding, REMEDY_SOURCE, "checkwinsize",
+					     "shopt -u checkwinsize: without it bash asks after each child");
+	else
+		(void)finding_add_remedy_all(finding, REMEDY_SOURCE, shell ? "mapfile" : "once",
+					     shell ? shell : "ask once for each descriptor and keep the answer");
 }
 
-static void free_asker(struct rule_run *run, struct rule_key *key)
-{
-	rule_places_done(&((struct asker *)key)->places);
-}
+static const struct law_kind probe_kinds[] = {
+	[PROBE_AGAIN] = { .tier = FINDING_CERTAIN,
+			  .least = LIMIT_CALLS,
+			  .what = "asks the same descriptor again whether it is a terminal",
+			  .object = "the same descriptors",
+			  .nameless = "descriptors without a name" },
+	[PROBE_FILES] = { .tier = FINDING_LIKELY,
+			  .least = LIMIT_FILES,
+			  .what = "asks whether files are terminals, which fstat has told",
+			  .object = "files",
+			  .nameless = "descriptors without a name",
+			  .remedy = "by-mode",
+			  .text = "ask only what fstat says is a character device" },
+	{ 0 },
+};
 
-static void probe_image_end(struct rule_run *run, struct model_process *process)
-{
-	struct probe_state *state = run->state;
-
-	rule_keys_image_end(run, &state->opened, process);
-	rule_keys_image_end(run, &state->askers, process);
-}
-
-static void probe_end(struct rule_run *run, struct finding_list *out)
-{
-	struct probe_state *state = run->state;
-
-	rule_keys_tell(run, &state->askers, out, tell);
-}
-
-static int probe_start(struct rule_run *run)
-{
-	struct probe_state *state = run->state;
-
-	rule_keys_init(&state->opened, sizeof(struct opened), OPENED_MAX);
-	state->opened.idle_ns = UINT64_C(1000000000);
-	state->opened.candidate = UINT64_MAX;
-	rule_keys_init(&state->askers, sizeof(struct asker), GROUPS_MAX);
-	state->askers.candidate = run->limits[LIMIT_CALLS] < run->limits[LIMIT_FILES] ? run->limits[LIMIT_CALLS]
-										      : run->limits[LIMIT_FILES];
-	state->askers.free = free_asker;
-	return 0;
-}
-
-static void probe_done(struct rule_run *run)
-{
-	struct probe_state *state = run->state;
-
-	rule_keys_done(run, &state->opened);
-	rule_keys_done(run, &state->askers);
-}
+static const struct law probe_law = {
+	.kinds = probe_kinds,
+	.entries = 16384,
+	.entry_bytes = sizeof(struct asker),
+	.files = 4096,
+	.followed = 16384, /* descriptors that were asked */
+	.followed_bytes = sizeof(struct opened),
+	.tell = probe_tell,
+};
 
 static const uint16_t probe_calls[] = { CALL_ioctl, 0 };
 
@@ -212,11 +133,7 @@ const struct rule rule_tty_probe = {
 	.needs = RULE_NEEDS_TIMES | RULE_NEEDS_FDS,
 	.calls = probe_calls,
 	.limits = probe_limits,
-	.state_bytes = sizeof(struct probe_state),
 	.breadth = 1,
-	.start = probe_start,
 	.call = probe_call,
-	.image_end = probe_image_end,
-	.end = probe_end,
-	.done = probe_done,
+	LAW_RULE(probe_law),
 };
