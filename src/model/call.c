@@ -176,7 +176,7 @@ int call_feed(struct model *model, struct task *task, const struct event_call *c
 			view->path2 =
 				resolve(model, task, call, 1, shape->path2, shape->dirfd2, enter_ns, &view->file2);
 	}
-	view->phase = startup_phase(call, view);
+	view->phase = startup_phase(model, call, view);
 	if (shape->moves)
 		positions_feed(model, task, call, view, shape->moves);
 	/* What did not return may have been done all the same. */

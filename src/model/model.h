@@ -50,6 +50,7 @@ struct model_process {
 	const char *argv; /* NUL-separated, as long as argv_bytes; may be NULL */
 	size_t argv_bytes;
 	bool argv_cut; /* words, or ends of words, are missing */
+	const char *script; /* path of the file that it runs, where it was seen to; for model_script_of() */
 	const char *env; /* as argv; for model_getenv() */
 	size_t env_bytes;
 	bool env_known; /* was the environment seen at all? */

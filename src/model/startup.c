@@ -4,10 +4,12 @@
  * dynamic loader did not make.  Told by where calls come from; where that is
  * not known, by what a loader calls at all.  Programs without a loader have
  * no such phase.  What libraries, locales and interpreters do comes after it
- * and is told by the files that it is about.
+ * and is told by the files that it is about.  The script of an interpreter is named
+ * by the file that it opens.
  */
 #include <string.h>
 
+#include "model/script.h"
 #include "model/state.h"
 
 void startup_begin(struct image *image, const struct event_exec *event)
@@ -16,7 +18,7 @@ void startup_begin(struct image *image, const struct event_exec *event)
 	image->pub.starting = event->base != 0 && !image->pub.folded;
 	image->pub.startup_calls = 0;
 	image->script_known = false;
-	image->script = NULL;
+	image->script = image->naming = image->pub.script = NULL;
 }
 
 static bool loader_calls(enum sys_call_id id)
@@ -154,42 +156,86 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The first operand, when it is a file to run: not of python -c, perl -e, … */
-static const char *find_script(const struct model_process *process)
+/* "#!": the kernel puts what was to be started behind the interpreter and its one argument. */
+static bool is_hash_bang(const struct model_process *process, const char *passed)
 {
-	static const char *const interpreters[] = { "python", "perl", "ruby", "node", "php", "lua" };
-	const char *name = base_name(process->exe->path), *word, *end;
-	bool known = false;
+	const char *at = process->argv, *end = at ? at + process->argv_bytes : NULL;
 
-	for (size_t i = 0; i < sizeof interpreters / sizeof interpreters[0]; i++)
-		known = known || begins(name, interpreters[i]);
-	if (!known || !process->argv || process->argv_cut)
-		return NULL;
-	end = process->argv + process->argv_bytes;
-	for (word = process->argv; word < end; word += strnlen(word, (size_t)(end - word)) + 1) {
-		if (word == process->argv)
-			continue;
-		if (word[0] != '-')
-			return base_name(word);
-		if (word[1] == '\0' || word[1] == '-' || strpbrk(word, "cemErpSX"))
-			return NULL;
+	if (!at || *at != '/' || strcmp(at, passed) == 0 || strcmp(process->exe->path, passed) == 0 ||
+	    strcmp(base_name(process->exe->path), base_name(passed)) == 0)
+		return false;
+	for (unsigned word = 0; word < 3 && at < end; word++, at += strnlen(at, (size_t)(end - at)) + 1)
+		if (word > 0 && strcmp(at, passed) == 0)
+			return !process->argv_cut || at + strlen(at) + 1 < end;
+	return false;
+}
+
+static const char *keep_path(struct model *model, const struct model_path *path)
+{
+	return path->absolute ? text_keep(model, path->text, path->bytes)
+			      : text_keep(model, path->passed, path->passed_bytes);
+}
+
+static void find_script(struct image *image)
+{
+	const struct model_process *process = &image->pub;
+	struct model_script script =
+		script_find(process->exe->path, process->argv, process->argv_bytes, process->argv_cut);
+
+	image->script_known = true;
+	if (script.kind != SCRIPT_FILE)
+		return;
+	image->script = script.starts ? base_name(script.name) : NULL;
+	if (!process->script)
+		image->naming = script.name;
+	image->searches = script.shell;
+}
+
+/* Is it the script's own name, or that name in the directory of the process? */
+static bool is_script(struct model *model, const struct image *image, const struct model_path *path)
+{
+	const char *name = image->naming, *cwd;
+	size_t bytes;
+
+	if (strcmp(path->passed, name) == 0 || (path->absolute && strcmp(path->text, name) == 0))
+		return true;
+	if (*name == '/' || !path->absolute)
+		return false;
+	if (image->searches && !strchr(name, '/'))
+		return strcmp(base_name(path->passed), name) == 0;
+	while (strncmp(name, "./", 2) == 0)
+		name += 2;
+	cwd = model_cwd(model, &image->pub);
+	bytes = cwd ? strlen(cwd) : 0;
+	return bytes > 0 && strncmp(path->text, cwd, bytes) == 0 &&
+	       strcmp(path->text + bytes + (path->text[bytes] == '/'), name) == 0;
+}
+
+static void see_open(struct model *model, struct image *image, const struct model_view *view)
+{
+	if (!view->path || view->err || !(sys_call(view->id)->classes & SYS_FAMILY_open))
+		return;
+	if (image->script && strcmp(base_name(view->path->passed), image->script) == 0)
+		image->script = NULL;
+	if (image->naming && is_script(model, image, view->path)) {
+		image->pub.script = keep_path(model, view->path);
+		image->naming = NULL;
 	}
-	return NULL;
 }
 
-static bool opens(const struct model_view *view, const char *script)
-{
-	return view->path && !view->err && (sys_call(view->id)->classes & SYS_FAMILY_open) &&
-	       strcmp(base_name(view->path->passed), script) == 0;
-}
-
-enum model_phase startup_phase(const struct event_call *call, const struct model_view *view)
+enum model_phase startup_phase(struct model *model, const struct event_call *call, const struct model_view *view)
 {
 	struct image *image = (struct image *)(void *)view->process;
 	enum model_phase phase = MODEL_PHASE_WORK;
 
-	if (view->id == CALL_execve || view->id == CALL_execveat)
-		return view->err == 0 && call->ret == 0 ? MODEL_PHASE_EXEC : MODEL_PHASE_WORK;
+	if (view->id == CALL_execve || view->id == CALL_execveat) {
+		if (view->err || call->ret != 0)
+			return MODEL_PHASE_WORK;
+		if (view->path && image->pub.execed && !image->pub.folded &&
+		    is_hash_bang(&image->pub, view->path->passed))
+			image->pub.script = keep_path(model, view->path);
+		return MODEL_PHASE_EXEC;
+	}
 	if (!image->pub.execed || image->pub.folded)
 		return MODEL_PHASE_WORK;
 	if (image->pub.starting)
@@ -198,11 +244,9 @@ enum model_phase startup_phase(const struct event_call *call, const struct model
 		phase = phase_of_resolved((const struct resolved *)(const void *)view->path);
 	else if (view->file)
 		phase = (enum model_phase)((const struct file *)(const void *)view->file)->phase;
-	if (!image->script_known) {
-		image->script_known = true;
-		image->script = find_script(&image->pub);
-	}
-	if (image->script && opens(view, image->script))
-		image->script = NULL;
+	if (!image->script_known)
+		find_script(image);
+	if (image->script || image->naming)
+		see_open(model, image, view);
 	return phase == MODEL_PHASE_WORK && image->script ? MODEL_PHASE_INTERPRETER : phase;
 }

@@ -121,8 +121,10 @@ struct image {
 	uint64_t loader_base; /* where the kernel put it */
 	bool fresh; /* a launched task before its first exec */
 	bool guessed; /* only known by its calls */
-	bool script_known; /* `script` was looked for */
+	bool script_known; /* the following were looked for */
 	const char *script; /* base name of the file that an interpreter has still to open; NULL none */
+	const char *naming; /* the same as passed, until its path was seen; NULL none */
+	bool searches; /* for it, in PATH */
 };
 
 struct exe {
@@ -393,7 +395,7 @@ void startup_feed(struct model *model, const struct event_call *call, struct mod
 /* By a whole resolved path alone: of its work, a library or a locale.  The first `plain` bytes are of its work. */
 enum model_phase startup_path_phase(const char *path, size_t bytes, size_t plain);
 /* Once paths and files of the view are known: what else the call is part of. */
-enum model_phase startup_phase(const struct event_call *call, const struct model_view *view);
+enum model_phase startup_phase(struct model *model, const struct event_call *call, const struct model_view *view);
 
 /* call.c, effect-*.c */
 void shapes_init(struct model *model);

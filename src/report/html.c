@@ -223,6 +223,10 @@ static void finding(FILE *out, const struct analysis_result *result, size_t numb
 		(void)fputs(", package ", out);
 		put(out, verdict->package);
 	}
+	if (word_script(one)) {
+		(void)fprintf(out, "<br>%s%s", word_script(one), one->script ? ": " : "");
+		put(out, one->script ? one->script : "");
+	}
 	if (verdict->library) {
 		(void)fputs("<br>", out);
 		put(out, verdict->library);

@@ -17,6 +17,8 @@
 /* "/usr/bin/ls" without the folder that the reader does not care for. */
 static const char *program_of(const struct verdict_finding *verdict)
 {
+	if (verdict->finding->script_kind == SCRIPT_FILE)
+		return rule_base_name(verdict->finding->script);
 	return verdict->finding->exe ? rule_base_name(verdict->finding->exe) : "the program";
 }
 
@@ -186,6 +188,14 @@ static int one(FILE *out, const struct analysis_result *result, size_t number)
 			      host->arch ? host->arch : "?", host->libc ? host->libc : "?");
 	}
 	command(out, result);
+	if (word_script(finding)) {
+		(void)fputs("\nThe calls are those of ", out);
+		word_markdown(out, finding->exe ? rule_base_name(finding->exe) : "the program");
+		(void)fprintf(out, ", which runs %s%s%s", finding->script ? "the " : "", word_script(finding),
+			      finding->script ? " " : "");
+		word_markdown(out, finding->script ? finding->script : "");
+		(void)fputs(".\n", out);
+	}
 	(void)fprintf(out, "\n%s of its %s system calls are of no use to it (rule %s, %s). They take about %s",
 		      text_count(finding->calls, calls), text_count(result->calls, all), finding->rule->id,
 		      word_tier(finding), text_ns(verdict->cost_ns, ns));

@@ -43,6 +43,23 @@ static void put_object(struct json *json, const struct finding *finding)
 	json_object_end(json);
 }
 
+static void put_script(struct json *json, const struct finding *finding)
+{
+	static const char *const kinds[] = {
+		[SCRIPT_FILE] = "file", [SCRIPT_MODULE] = "module", [SCRIPT_LINE] = "command-line"
+	};
+
+	if (finding->script_kind == SCRIPT_NONE) {
+		json_member_null(json, "script");
+		return;
+	}
+	json_key(json, "script");
+	json_object_begin(json);
+	json_member_string(json, "kind", kinds[finding->script_kind]);
+	json_member_string(json, "name", finding->script);
+	json_object_end(json);
+}
+
 static void put_owner(struct json *json, const struct verdict_finding *verdict)
 {
 	json_member_string(json, "owner", verdict->library ? "library" : "application");
@@ -232,6 +249,7 @@ static void put_finding(struct json *json, const struct analysis_result *result,
 	else
 		json_none(json);
 	json_member_string(json, "exe", finding->exe);
+	put_script(json, finding);
 	json_member_string(json, "what", finding->what);
 	json_member_uint(json, "calls", finding->calls);
 	json_member_ns(json, "cost_ns", verdict->cost_ns);

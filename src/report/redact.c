@@ -265,6 +265,20 @@ static void finding_parts(struct redacted *redacted, const struct finding *from,
 	to->notes.at = notes;
 }
 
+/* A word of a command line, and mostly a path. */
+static char *script(struct redacted *redacted, const struct finding *finding)
+{
+	struct buf buf = BUF_INIT;
+
+	if (!finding->script)
+		return NULL;
+	if (redacted->words.set & REDACT_BASELINE)
+		redact_strip(&redacted->words, &buf, finding->script);
+	else
+		redact_argument(&redacted->words, &buf, finding->script, strlen(finding->script), false);
+	return keep_buf(redacted, &buf);
+}
+
 static struct verdict_finding *findings(struct redacted *redacted, const struct analysis_result *from,
 					const struct verdict_finding *list, size_t count)
 {
@@ -277,6 +291,7 @@ static struct verdict_finding *findings(struct redacted *redacted, const struct 
 		if (!new)
 			break;
 		new->exe = path(redacted, old->exe);
+		new->script = script(redacted, old);
 		new->what = prose(redacted, old->what);
 		new->where = names(redacted, old->where);
 		new->object = names(redacted, old->object);

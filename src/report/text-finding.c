@@ -42,7 +42,9 @@ static void title_line(struct text *text, size_t number, const struct verdict_fi
 	money(text->result, &costs, "costs", verdict->cost_ns);
 	if (verdict->saves_ns > 0 && !verdict->finding->information)
 		money(text->result, &avoidable, "avoidable", verdict->saves_ns);
-	if (with_program && verdict->finding->exe)
+	if (with_program && verdict->finding->script_kind == SCRIPT_FILE)
+		term_foreign(term, &program, rule_base_name(verdict->finding->script));
+	else if (with_program && verdict->finding->exe)
 		term_foreign(term, &program, rule_base_name(verdict->finding->exe));
 	term_printf(term, TERM_TITLE, "%zu. ", number);
 	bare = term->column + (unsigned)(strlen(rule) + strlen(tier) + costs.bytes + avoidable.bytes);
@@ -222,11 +224,15 @@ static void owner_line(struct text *text, const char *word, const char *what, co
 
 static void owner(struct text *text, const struct verdict_finding *verdict)
 {
-	const char *exe = verdict->finding->exe;
+	const char *exe = verdict->finding->exe, *what = word_script(verdict->finding);
 	bool known = exe && *exe && strcmp(exe, "?") != 0;
 
 	if (known)
 		owner_line(text, "Owner", "application", exe, verdict->package);
+	if (known && what && verdict->finding->script)
+		owner_line(text, "", what, verdict->finding->script, NULL);
+	else if (known && what)
+		section(&text->term, "", what, 2);
 	if (verdict->library)
 		owner_line(text, known ? "" : "Owner", "library", verdict->library, verdict->library_package);
 }

@@ -31,6 +31,21 @@ const char *word_remedy(enum finding_remedy_kind kind)
 	return kind < REMEDY_KIND_COUNT ? names[kind] : "?";
 }
 
+const char *word_script(const struct finding *finding)
+{
+	switch (finding->script_kind) {
+	case SCRIPT_FILE:
+		return finding->script ? "script" : NULL;
+	case SCRIPT_MODULE:
+		return finding->script ? "module" : NULL;
+	case SCRIPT_LINE:
+		return "a command line";
+	case SCRIPT_NONE:
+		break;
+	}
+	return NULL;
+}
+
 const char *word_cost(const struct verdict_cost *cost, char *buffer)
 {
 	return cost->elsewhere ? "in the fork" : text_ns(cost->ns, buffer);

@@ -11,6 +11,8 @@
 
 const char *word_tier(const struct finding *finding); /* "certain", "information" */
 const char *word_remedy(enum finding_remedy_kind kind); /* "upgrade", "settings" */
+/* "script" or "module", whose name is the finding's; "a command line"; NULL none. */
+const char *word_script(const struct finding *finding);
 /* "1.20 ms", or whose price it is in; buffer of TEXT_NUMBER_MAX bytes. */
 const char *word_cost(const struct verdict_cost *cost, char *buffer);
 /* argv as a shell takes it, appended; NULL: nothing. */

@@ -24,6 +24,7 @@ void finding_done(struct finding *finding)
 	if (!finding)
 		return;
 	free(finding->exe);
+	free(finding->script);
 	free(finding->what);
 	free(finding->where);
 	free(finding->object);

@@ -5,7 +5,7 @@
  * verdict/ prices them.  So a rule stays a pure function of records and
  * model.
  *
- * Every text but `exe`, `object`, `place` and a site's `module` is printable: what
+ * Every text but `exe`, `script`, `object`, `place` and a site's `module` is printable: what
  * came from a traced program went through text_escape or text_shell_word.
  */
 #ifndef SYSCULL_RULES_FINDING_H
@@ -17,6 +17,7 @@
 
 #include "base/vec.h"
 #include "model/frame.h"
+#include "model/script.h"
 #include "sys/sys.h"
 
 struct model_exe;
@@ -115,6 +116,10 @@ struct finding {
 	uint64_t process_id; /* struct model_process; 0 when over several */
 	uint32_t pid; /* 0 when over several */
 	char *exe; /* path of the program */
+	/* What it runs, when it is an interpreter: one script in all its processes, or
+	 * SCRIPT_NONE.  The name of a file or module; NULL none. */
+	enum script_kind script_kind;
+	char *script;
 	uint64_t calls; /* wasted, sum of costs */
 	char *what; /* one sentence: "attribute look-ups that found nothing" */
 	char *where; /* "1,000 files in d1k; ext4 on /dev/vda" */

@@ -122,6 +122,16 @@ static void join_place(struct finding *into, const struct finding *from)
 	}
 }
 
+/* Of several nobody is named. */
+static void join_script(struct finding *into, const struct finding *from)
+{
+	if (into->script_kind == from->script_kind && same_text(into->script, from->script))
+		return;
+	into->script_kind = SCRIPT_NONE;
+	free(into->script);
+	into->script = NULL;
+}
+
 static void merge(struct finding *into, const struct finding *from)
 {
 	into->pid = 0;
@@ -137,6 +147,7 @@ static void merge(struct finding *into, const struct finding *from)
 		finding_add_part(into, from->parts.at[i].exe, from->parts.at[i].life, from->parts.at[i].count);
 	into->owned += from->owned;
 	join_place(into, from);
+	join_script(into, from);
 }
 
 void finding_list_merge(struct finding_list *list)

@@ -8,6 +8,7 @@
 
 #include "rules/claims.h"
 #include "rules/merge.h"
+#include "rules/scripts.h"
 #include "verdict/analysis-state.h"
 #include "verdict/books.h"
 #include "verdict/budget-next.h"
@@ -32,6 +33,7 @@ static void end_rules(struct analysis *analysis)
 		analysis->result.evicted += run->evicted;
 	}
 	finding_list_settle(&analysis->findings);
+	finding_list_scripts(&analysis->findings, analysis->result.model);
 	finding_list_merge(&analysis->findings);
 	if (analysis->stacks) {
 		site_want_findings(&analysis->findings, analysis->stacks);

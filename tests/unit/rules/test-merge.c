@@ -90,6 +90,38 @@ static void places_are_joined(void **state)
 	place_of("/a/b", NULL, "none");
 }
 
+static void script_of(const char *first, const char *second, const char *wanted)
+{
+	struct finding_list list = { 0 };
+	const char *const names[] = { first, second };
+
+	for (uint32_t i = 0; i < 2; i++) {
+		struct finding *finding = make(&list, &one_rule, i + 1, "x");
+
+		if (!names[i])
+			continue;
+		finding->script_kind = SCRIPT_FILE;
+		finding_set(&finding->script, "%s", names[i]);
+	}
+	finding_list_merge(&list);
+	assert_int_equal(list.items.used, 1);
+	assert_int_equal(list.items.at[0].script_kind, wanted ? SCRIPT_FILE : SCRIPT_NONE);
+	if (wanted)
+		assert_string_equal(list.items.at[0].script, wanted);
+	else
+		assert_null(list.items.at[0].script);
+	finding_list_done(&list);
+}
+
+static void scripts_are_one_or_none(void **state)
+{
+	(void)state;
+	script_of("/a.py", "/a.py", "/a.py");
+	script_of("/a.py", "/b.py", NULL);
+	script_of("/a.py", NULL, NULL);
+	script_of(NULL, "/b.py", NULL);
+}
+
 static void different_ones_stay(void **state)
 {
 	struct finding_list list = { 0 };
@@ -121,9 +153,8 @@ static void nothing_is_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_ones_become_one),
-		cmocka_unit_test(places_are_joined),
-		cmocka_unit_test(different_ones_stay),
+		cmocka_unit_test(equal_ones_become_one),   cmocka_unit_test(places_are_joined),
+		cmocka_unit_test(scripts_are_one_or_none), cmocka_unit_test(different_ones_stay),
 		cmocka_unit_test(nothing_is_nothing),
 	};
 
