@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What the two kinds of machine differ in: the registers of a task at a call,
+ * and how its arguments lie in them.  Part of kernel.bpf.c, not a file by itself;
+ * knows nothing of records but where a call's arguments go.
+ */
+/* What the two kinds of machine differ in: struct pt_regs, which is as fixed
+ * as the interface of signals and tracers is. */
+#if defined SYSCULL_BPF_X86_64
+struct registers {
+	uint64_t r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags, sp;
+};
+#define ARCH_NATIVE 0 /* SYS_ARCH_X86_64 */
+#define ARCH_COMPAT 1
+#define ARCH_X32 2
+#define X32_BIT 0x40000000
+#define TS_COMPAT 2
+#define NR_OF(regs) ((int32_t)(regs)->orig_ax)
+#define IP_OF(regs) ((regs)->ip)
+#define SP_OF(regs) ((regs)->sp)
+#define REGISTERS_IP __builtin_offsetof(struct registers, ip)
+#define LINK_OF(regs) 0
+#define FRAME_OF(regs) ((regs)->bp)
+#define BASE_OF(regs) ((regs)->bx)
+#define CALLER_ON_STACK 1
+#define REGISTERS 17
+#elif defined SYSCULL_BPF_AARCH64
+struct registers {
+	uint64_t regs[31], sp, pc, pstate, orig_x0;
+	int32_t syscallno;
+	uint32_t pad;
+};
+#define ARCH_NATIVE 3
+#define ARCH_COMPAT 4
+#define TIF_32BIT 22
+#define NR_OF(regs) ((regs)->syscallno)
+#define IP_OF(regs) ((regs)->pc)
+#define SP_OF(regs) ((regs)->sp)
+#define REGISTERS_IP __builtin_offsetof(struct registers, pc)
+#define LINK_OF(from) ((from)->regs[30])
+#define FRAME_OF(from) ((from)->regs[29])
+#define BASE_OF(from) ((from)->regs[19])
+#define CALLER_ON_STACK 0
+#define REGISTERS 33
+#else
+#error "for which machine?"
+#endif
+
+static __always_inline void take_registers(struct event_call *call, const struct registers *regs, uint32_t arch,
+					   int at_exit)
+{
+	call->ip = IP_OF(regs);
+#ifdef SYSCULL_BPF_X86_64
+	if (arch == ARCH_COMPAT) {
+		call->args[0] = (uint32_t)regs->bx;
+		call->args[1] = (uint32_t)regs->cx;
+		call->args[2] = (uint32_t)regs->dx;
+		call->args[3] = (uint32_t)regs->si;
+		call->args[4] = (uint32_t)regs->di;
+		call->args[5] = (uint32_t)regs->bp;
+		return;
+	}
+	call->args[0] = regs->di;
+	call->args[1] = regs->si;
+	call->args[2] = regs->dx;
+	call->args[3] = regs->r10;
+	call->args[4] = regs->r8;
+	call->args[5] = regs->r9;
+#else
+	call->args[0] = at_exit ? regs->orig_x0 : regs->regs[0];
+	call->args[1] = regs->regs[1];
+	call->args[2] = regs->regs[2];
+	call->args[3] = regs->regs[3];
+	call->args[4] = regs->regs[4];
+	call->args[5] = regs->regs[5];
+#endif
+}
+
+/* As DWARF numbers them, the program counter last. */
+static __always_inline void put_registers(uint64_t *to, const struct registers *regs)
+{
+#ifdef SYSCULL_BPF_X86_64
+	to[0] = regs->ax;
+	to[1] = regs->dx;
+	to[2] = regs->cx;
+	to[3] = regs->bx;
+	to[4] = regs->si;
+	to[5] = regs->di;
+	to[6] = regs->bp;
+	to[7] = regs->sp;
+	to[8] = regs->r8;
+	to[9] = regs->r9;
+	to[10] = regs->r10;
+	to[11] = regs->r11;
+	to[12] = regs->r12;
+	to[13] = regs->r13;
+	to[14] = regs->r14;
+	to[15] = regs->r15;
+#else
+	for (int i = 0; i < 31; i++)
+		to[i] = regs->regs[i];
+	to[31] = regs->sp;
+#endif
+	to[REGISTERS - 1] = IP_OF(regs);
+}
