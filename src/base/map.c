@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOT_FREE, SLOT_USED, SLOT_DEAD };
-
 /* One multiplication a word: paths are hashed for every call. */
 static uint64_t fold(uint64_t a, uint64_t b)
 {
@@ -110,11 +108,11 @@ static size_t map_find(const struct map *map, uint64_t key, bool *ret_found)
 	size_t dead = SIZE_MAX;
 
 	for (;; i = (i + 1) & (map->room - 1)) {
-		if (map->state[i] == SLOT_FREE) {
+		if (map->state[i] == MAP_SLOT_FREE) {
 			*ret_found = false;
 			return dead != SIZE_MAX ? dead : i;
 		}
-		if (map->state[i] == SLOT_DEAD) {
+		if (map->state[i] == MAP_SLOT_DEAD) {
 			if (dead == SIZE_MAX)
 				dead = i;
 		} else if (slot_key(map, i) == key) {
@@ -141,27 +139,16 @@ static bool map_resize(struct map *map, size_t room)
 		bool found;
 		size_t to;
 
-		if (map->state[i] != SLOT_USED)
+		if (map->state[i] != MAP_SLOT_USED)
 			continue;
 		to = map_find(&bigger, slot_key(map, i), &found);
 		memcpy(slot_at(&bigger, to), slot_at(map, i), map->slot_bytes);
-		bigger.state[to] = SLOT_USED;
+		bigger.state[to] = MAP_SLOT_USED;
 	}
 	free(map->slots);
 	free(map->state);
 	*map = bigger;
 	return true;
-}
-
-void *map_get(const struct map *map, uint64_t key)
-{
-	bool found;
-	size_t i;
-
-	if (map->used == 0)
-		return NULL;
-	i = map_find(map, key, &found);
-	return found ? slot_at(map, i) + 8 : NULL;
 }
 
 void *map_put(struct map *map, uint64_t key, bool *ret_new)
@@ -187,9 +174,9 @@ void *map_put(struct map *map, uint64_t key, bool *ret_new)
 			return NULL;
 		i = map_find(map, key, &found);
 	}
-	if (map->state[i] == SLOT_DEAD)
+	if (map->state[i] == MAP_SLOT_DEAD)
 		map->dead--;
-	map->state[i] = SLOT_USED;
+	map->state[i] = MAP_SLOT_USED;
 	map->used++;
 	memcpy(slot_at(map, i), &key, 8);
 	return memset(slot_at(map, i) + 8, 0, map->slot_bytes - 8);
@@ -205,7 +192,7 @@ bool map_remove(struct map *map, uint64_t key)
 	i = map_find(map, key, &found);
 	if (!found)
 		return false;
-	map->state[i] = SLOT_DEAD;
+	map->state[i] = MAP_SLOT_DEAD;
 	map->used--;
 	map->dead++;
 	return true;
@@ -214,7 +201,7 @@ bool map_remove(struct map *map, uint64_t key)
 void *map_next(const struct map *map, size_t *iter, uint64_t *ret_key)
 {
 	for (size_t i = *iter; i < map->room; i++) {
-		if (map->state[i] != SLOT_USED)
+		if (map->state[i] != MAP_SLOT_USED)
 			continue;
 		*iter = i + 1;
 		if (ret_key)

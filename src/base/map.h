@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+enum { MAP_SLOT_FREE, MAP_SLOT_USED, MAP_SLOT_DEAD };
 
 struct map {
 	char *slots;
@@ -24,7 +27,6 @@ struct map {
 void map_init(struct map *map, size_t value_bytes, size_t most);
 void map_done(struct map *map);
 void map_clear(struct map *map);
-void *map_get(const struct map *map, uint64_t key);
 /* The value of the key, made zeroed when it was not there (*ret_new, may be
  * NULL).  NULL without memory or at the limit (then refused grows). */
 void *map_put(struct map *map, uint64_t key, bool *ret_new);
@@ -48,6 +50,22 @@ static inline uint64_t map_mix_one(uint64_t x)
 static inline uint64_t map_mix(uint64_t a, uint64_t b)
 {
 	return map_mix_one(a * UINT64_C(0x9e3779b97f4a7c15) + map_mix_one(b));
+}
+
+/* The value of the key, NULL when there is none.  Rules ask for every call: inline. */
+static inline void *map_get(const struct map *map, uint64_t key)
+{
+	size_t i;
+
+	if (map->used == 0)
+		return NULL;
+	for (i = map_mix_one(key) & (map->room - 1); map->state[i] != MAP_SLOT_FREE; i = (i + 1) & (map->room - 1)) {
+		char *slot = map->slots + i * map->slot_bytes;
+
+		if (map->state[i] == MAP_SLOT_USED && memcmp(slot, &key, sizeof key) == 0)
+			return slot + sizeof key;
+	}
+	return NULL;
 }
 
 /* The same of several beginnings of one text, the shorter ones first, in one

@@ -116,14 +116,15 @@ static const struct event_item *items_end(const struct event_head *head)
 	return (const void *)((const char *)head + head->bytes);
 }
 
-/* Of a record that has no tail it is the end. */
+size_t event_items_at(const struct event_head *head)
+{
+	return layout_of(head->type)->items ? layout_of(head->type)->fixed : head->bytes;
+}
+
 static const struct event_item *items_begin(const struct event_head *head)
 {
-	size_t fixed = head->type == EVENT_CALL	      ? sizeof(struct event_call)
-		       : layout_of(head->type)->items ? layout_of(head->type)->fixed
-						      : head->bytes;
-
-	return (const void *)((const char *)head + fixed);
+	return (const void *)((const char *)head +
+			      (head->type == EVENT_CALL ? sizeof(struct event_call) : event_items_at(head)));
 }
 
 const struct event_item *event_item_next(const struct event_head *head, const struct event_item *prev)
@@ -131,16 +132,6 @@ const struct event_item *event_item_next(const struct event_head *head, const st
 	const struct event_item *item = prev ? item_behind(prev) : items_begin(head);
 
 	return item < items_end(head) ? item : NULL;
-}
-
-const struct event_item *event_item(const struct event_head *head, enum sys_item type)
-{
-	const struct event_item *end = items_end(head);
-
-	for (const struct event_item *item = items_begin(head); item < end; item = item_behind(item))
-		if (item->type == type && !(item->flags & EVENT_ITEM_UNREAD))
-			return item;
-	return NULL;
 }
 
 const struct event_item *event_item_arg(const struct event_head *head, enum sys_item type, unsigned arg)

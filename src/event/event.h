@@ -25,9 +25,24 @@ bool event_valid(const struct event_head *head, size_t bytes_left);
 /* The fixed part's size for a type; 0 for an unknown one. */
 size_t event_fixed_bytes(uint16_t type);
 
+/* Where the items begin; of a record that has no tail it is the end. */
+size_t event_items_at(const struct event_head *head);
 /* The first item of a type, NULL when there is none or it was not read.
- * event_item_arg wants it from one argument. */
-const struct event_item *event_item(const struct event_head *head, enum sys_item type);
+ * event_item_arg wants it from one argument.  Rules ask for every call: inline. */
+static inline const struct event_item *event_item(const struct event_head *head, enum sys_item type)
+{
+	const char *at = (const char *)head, *end = at + head->bytes;
+
+	at += head->type == EVENT_CALL ? sizeof(struct event_call) : event_items_at(head);
+	while (at < end) {
+		const struct event_item *item = (const void *)at;
+
+		if (item->type == type && !(item->flags & EVENT_ITEM_UNREAD))
+			return item;
+		at += sizeof(*item) + ((item->bytes + (size_t)7) & ~(size_t)7);
+	}
+	return NULL;
+}
 const struct event_item *event_item_arg(const struct event_head *head, enum sys_item type, unsigned arg);
 /* Walks all items, unread ones too: start with NULL. */
 const struct event_item *event_item_next(const struct event_head *head, const struct event_item *prev);

@@ -158,6 +158,14 @@ int trace_start_get(struct trace_info *info, const void *data, size_t bytes);
 int trace_end_get(struct trace_info *info, const void *data, size_t bytes);
 void trace_info_done(struct trace_info *info);
 
+/* Seven bits of each of eight bytes, next to each other. */
+static inline uint64_t trace_gather(uint64_t word)
+{
+	word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
+	word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
+	return (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
+}
+
 /* The number at *at; false when there is none before the end. */
 static inline bool trace_get(const uint8_t **at, const uint8_t *end, uint64_t *ret)
 {
@@ -168,6 +176,17 @@ static inline bool trace_get(const uint8_t **at, const uint8_t *end, uint64_t *r
 		*ret = *p;
 		*at = p + 1;
 		return true;
+	}
+	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && end - p >= 8) {
+		uint64_t word, last;
+
+		memcpy(&word, p, 8);
+		last = ~word & UINT64_C(0x8080808080808080);
+		if (last != 0) {
+			*at = p + __builtin_ctzll(last) / 8 + 1;
+			*ret = trace_gather(word & ((last & -last) - 1));
+			return true;
+		}
 	}
 	for (unsigned shift = 0; p < end && shift < 70; shift += 7) {
 		uint64_t bits = *p & 0x7f;

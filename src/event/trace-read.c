@@ -211,18 +211,20 @@ static bool get_small(struct trace_reader *reader, uint64_t most, uint64_t *ret)
 
 static bool get_words(struct trace_reader *reader, uint64_t *words, unsigned count)
 {
+	const uint8_t *at = reader->at, *end = reader->end;
 	uint64_t mask, delta;
 
-	if (!get(reader, &mask) || mask >> count)
+	if (!trace_get(&at, end, &mask) || mask >> count)
 		return false;
 	while (mask) {
 		unsigned i = (unsigned)__builtin_ctzll(mask);
 
-		if (!get(reader, &delta))
+		if (!trace_get(&at, end, &delta))
 			return false;
 		words[i] += trace_unzigzag(delta);
 		mask &= mask - 1;
 	}
+	reader->at = at;
 	return true;
 }
 
@@ -338,7 +340,10 @@ static size_t get_item(struct trace_reader *reader, const struct trace_item_shap
 	used += sizeof item;
 	if (room > text.bytes)
 		memset(reader->record + used + room - 8, 0, 8);
-	if (text.bytes > 0)
+	/* Where a call was made from: with nearly every one. */
+	if (text.bytes == sizeof(struct item_caller))
+		memcpy(reader->record + used, text.data, sizeof(struct item_caller));
+	else if (text.bytes > 0)
 		memcpy(reader->record + used, text.data, text.bytes);
 	return used + room;
 }

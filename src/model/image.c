@@ -138,6 +138,7 @@ void image_tell(struct model *model, struct image *image, const struct event_hea
 		image->pub.argv = image->pub.env = NULL;
 		image->pub.argv_bytes = image->pub.env_bytes = 0;
 		image->pub.env_known = false;
+		image->pub.tz = NULL;
 	}
 	item = event_item(head, SYS_ITEM_ARGV);
 	if (item) {
@@ -150,6 +151,7 @@ void image_tell(struct model *model, struct image *image, const struct event_hea
 		image->pub.env = text_keep(model, event_item_data(item), item->bytes);
 		image->pub.env_bytes = image->pub.env ? item->bytes : 0;
 		image->pub.env_known = image->pub.env && !(item->flags & EVENT_ITEM_TRUNCATED);
+		image->pub.tz = model_getenv(&image->pub, "TZ");
 	}
 }
 

@@ -49,7 +49,7 @@ void mm_unref(struct mm *mm)
 }
 
 /* The list for writing, with room for so many more; NULL without memory. */
-static struct model_maps *list_own(struct mm *mm, uint32_t more)
+static struct model_maps *list_own(struct model *model, struct mm *mm, uint32_t more)
 {
 	struct model_maps *list = mm->list;
 	uint32_t used = list ? list->used : 0;
@@ -60,6 +60,7 @@ static struct model_maps *list_own(struct mm *mm, uint32_t more)
 		if (!own)
 			return NULL;
 		own->refs = 1;
+		own->stamp = ++model->map_stamp;
 		own->room = used + more + 16;
 		own->at = malloc(own->room * sizeof(*own->at));
 		if (!own->at) {
@@ -82,6 +83,7 @@ static struct model_maps *list_own(struct mm *mm, uint32_t more)
 		list->at = at;
 		list->room = room;
 	}
+	list->stamp = ++model->map_stamp;
 	return list;
 }
 
@@ -121,7 +123,7 @@ int mm_remove(struct model *model, struct mm *mm, uint64_t start, uint64_t bytes
 	at = list_find(list, start);
 	if (at == list->used || list->at[at].start >= end)
 		return 0;
-	list = list_own(mm, 1);
+	list = list_own(model, mm, 1);
 	if (!list) {
 		/* Wrong mappings are worse than none. */
 		list_unref(mm->list);
@@ -163,7 +165,7 @@ int mm_add(struct model *model, struct mm *mm, const struct model_map *what, uin
 		return r;
 	if (mm->list && mm->list->used >= model->limits.maps)
 		return model_lose(model, "file mappings");
-	list = list_own(mm, 1);
+	list = list_own(model, mm, 1);
 	if (!list)
 		return model_no_memory(model);
 	at = list_find(list, start);

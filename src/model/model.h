@@ -54,6 +54,7 @@ struct model_process {
 	const char *env; /* as argv; for model_getenv() */
 	size_t env_bytes;
 	bool env_known; /* was the environment seen at all? */
+	const char *tz; /* TZ of the environment; NULL: unset, or not known */
 	bool execed; /* this image began with an exec that we saw */
 	bool forked; /* or with a fork that we saw */
 	bool ended;

@@ -15,23 +15,15 @@ static bool equal(const struct model_site *a, const struct model_site *b)
 	       a->caller_offset == b->caller_offset && a->code == b->code;
 }
 
-uint32_t model_site(struct model *model, const struct model_view *view)
+static uint32_t number_of(struct model *model, const struct model_view *view, uint64_t caller, uint64_t code)
 {
-	const struct item_caller *item;
-	struct model_site site = { .offset = view->call ? view->call->ip : 0 };
-	uint64_t key, caller = 0;
+	struct model_site site = { .offset = view->call->ip, .code = code };
 	uint32_t *place;
+	uint64_t key;
 	bool added;
 
-	if (site.offset == 0)
-		return 0;
 	if (!model_locate(model, view->process, view->call->ip, &site.module, &site.offset))
 		site.module = NULL;
-	item = EVENT_ITEM_AS(struct item_caller, event_item(&view->call->head, SYS_ITEM_CALLER));
-	if (item) {
-		caller = item->word;
-		site.code = item->code;
-	}
 	if (caller == 0 || !model_locate(model, view->process, caller, &site.caller_module, &site.caller_offset)) {
 		site.caller_module = NULL;
 		site.caller_offset = 0;
@@ -58,6 +50,27 @@ uint32_t model_site(struct model *model, const struct model_view *view)
 		return *place = (uint32_t)model->sites.used;
 	}
 	return 0;
+}
+
+uint32_t model_site(struct model *model, const struct model_view *view)
+{
+	const struct mm *mm = model_mm(model, view->process);
+	uint64_t maps = mm && mm->list ? mm->list->stamp : 0, ip = view->call ? view->call->ip : 0, word = 0, code = 0;
+	const struct item_caller *item;
+	struct site_memo *memo;
+
+	if (ip == 0)
+		return 0;
+	item = EVENT_ITEM_AS(struct item_caller, event_item(&view->call->head, SYS_ITEM_CALLER));
+	if (item) {
+		word = item->word;
+		code = item->code;
+	}
+	memo = &model->site_memo[map_mix_one(ip ^ word ^ code) % MODEL_SITE_MEMOS];
+	if (maps != 0 && memo->maps == maps && memo->ip == ip && memo->word == word && memo->code == code)
+		return memo->number;
+	*memo = (struct site_memo){ maps, ip, word, code, number_of(model, view, word, code) };
+	return memo->number;
 }
 
 const struct model_site *model_site_at(const struct model *model, uint32_t site)

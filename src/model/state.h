@@ -78,6 +78,7 @@ struct dirs {
 
 /* Sorted by address; shared after fork until one side changes it. */
 struct model_maps {
+	uint64_t stamp; /* another one after each change, in all lists */
 	uint32_t refs;
 	uint32_t used, room;
 	struct model_map *at;
@@ -87,6 +88,14 @@ struct mm {
 	uint32_t refs;
 	uint32_t last; /* where the last look-up hit */
 	struct model_maps *list; /* NULL empty */
+};
+
+/* Calls come from the same few places again and again: the number that was given to one. */
+#define MODEL_SITE_MEMOS 512
+struct site_memo {
+	uint64_t maps; /* stamp of the mappings; 0 none */
+	uint64_t ip, word, code;
+	uint32_t number;
 };
 
 struct mount {
@@ -243,6 +252,8 @@ struct model {
 	bool taken; /* pidfd_getfd was seen: anybody may have anything */
 	struct messages messages;
 	struct changes changes;
+	uint64_t map_stamp; /* the last one given */
+	struct site_memo site_memo[MODEL_SITE_MEMOS];
 	VEC(struct model_site) sites;
 	struct map site_by_hash; /* → its number */
 	struct call_shape shapes[CALL_COUNT];

@@ -8,11 +8,16 @@
 #ifndef SYSCULL_RULES_KEYED_H
 #define SYSCULL_RULES_KEYED_H
 
+#include <string.h>
+
 #include "rules/claims.h"
 #include "rules/rule.h"
 
 /* Did the call return?  Of others neither result nor errno says anything. */
-bool rule_returned(const struct model_view *view);
+static inline bool rule_returned(const struct model_view *view)
+{
+	return !(view->call->head.flags & (EVENT_F_UNFINISHED | EVENT_F_KILLED));
+}
 
 /* Objects. */
 
@@ -165,10 +170,35 @@ struct rule_recent {
 
 int rule_recent_init(struct rule_recent *recent, size_t bytes, uint32_t room);
 void rule_recent_done(struct rule_recent *recent);
+/* 0 stands for an empty place. */
+static inline void *rule_recent_place(const struct rule_recent *recent, uint64_t *hash)
+{
+	*hash = *hash ? *hash : 1;
+	return recent->at + (*hash & (recent->room - 1)) * recent->bytes;
+}
+
 /* NULL: not known, or no longer. */
-void *rule_recent_get(const struct rule_recent *recent, uint64_t hash);
+static inline void *rule_recent_get(const struct rule_recent *recent, uint64_t hash)
+{
+	void *place = rule_recent_place(recent, &hash);
+
+	return memcmp(place, &hash, sizeof hash) == 0 ? place : NULL;
+}
+
 /* Zeroed but for its hash when *ret_new (may be NULL). */
-void *rule_recent_put(struct rule_recent *recent, uint64_t hash, bool *ret_new);
+static inline void *rule_recent_put(struct rule_recent *recent, uint64_t hash, bool *ret_new)
+{
+	void *place = rule_recent_place(recent, &hash);
+	bool fresh = memcmp(place, &hash, sizeof hash) != 0;
+
+	if (ret_new)
+		*ret_new = fresh;
+	if (fresh) {
+		memset(place, 0, recent->bytes);
+		memcpy(place, &hash, sizeof hash);
+	}
+	return place;
+}
 
 /* Bursts. */
 

@@ -18,20 +18,26 @@ struct zone_user {
 	uint64_t slow; /* look-ups of a slow clock */
 };
 
+static bool is_zone(const char *path, size_t bytes)
+{
+	return bytes == sizeof ZONE_PATH - 1 && memcmp(path, ZONE_PATH, bytes) == 0;
+}
+
 static void zone_call(struct rule_run *run, const struct model_view *view)
 {
 	const struct model_process *process = view->process;
 	struct zone_user *user;
 
 	/* As passed too: below a root of its own the program means another file. */
-	if (!view->path || (strcmp(view->path->text, ZONE_PATH) != 0 && strcmp(view->path->passed, ZONE_PATH) != 0))
+	if (!view->path ||
+	    (!is_zone(view->path->text, view->path->bytes) && !is_zone(view->path->passed, view->path->passed_bytes)))
 		return;
 	/* glibc looks again only while the file is there; others' misses are not its. */
 	if (view->err || !rule_returned(view))
 		return;
 	/* With any TZ glibc compares the variable and asks nothing: these
 	 * look-ups are the program's own. */
-	if (process->env_known && model_getenv(process, "TZ"))
+	if (process->env_known && process->tz)
 		return;
 	user = law_entry(run, view, process->env_known ? ZONE_UNSET : ZONE_UNKNOWN);
 	if (user && rule_burst_next(&user->entry.burst, view, run->limits[LIMIT_GAP]))

@@ -245,7 +245,7 @@ static void stat_call(struct rule_run *run, const struct model_view *view)
 		return;
 	/* With TZ unset this is told by localtime-stat. */
 	if (view->path->bytes == sizeof ZONE_PATH - 1 && strcmp(view->path->text, ZONE_PATH) == 0 &&
-	    !(view->process->env_known && model_getenv(view->process, "TZ")))
+	    !(view->process->env_known && view->process->tz))
 		return;
 	looked(run, view, map_mix(map_mix(view->process->id, view->path->hash), map_mix(look, mode)), look, &now);
 }

@@ -162,7 +162,26 @@ static bool is_interpreter(const char *base, const char *name)
 	return strncmp(base, name, bytes) == 0 && base[bytes + strspn(base + bytes, "0123456789.")] == '\0';
 }
 
-static enum search_kind kind_of_program(const struct model_view *view, const struct search_path *path, const char *base)
+/* What programs of this name look for. */
+static enum search_kind searches(const char *base)
+{
+	if (is_interpreter(base, "perl"))
+		return SEARCH_PERL;
+	if (is_interpreter(base, "python") || is_interpreter(base, "pypy"))
+		return SEARCH_PYTHON;
+	if (is_interpreter(base, "ruby"))
+		return SEARCH_RUBY;
+	if (strcmp(base, "node") == 0 || strcmp(base, "nodejs") == 0)
+		return SEARCH_NODE;
+	if (strcmp(base, "cc1") == 0 || strcmp(base, "cc1plus") == 0 || is_interpreter(base, "clang-") ||
+	    is_interpreter(base, "clang"))
+		return SEARCH_HEADERS;
+	if (strcmp(base, "make") == 0 || strcmp(base, "gmake") == 0)
+		return SEARCH_MAKE;
+	return SEARCH_NONE;
+}
+
+static bool is_one(const struct model_view *view, const struct search_path *path, enum search_kind kind)
 {
 	static const char *const perl[] = { ".pm", ".pmc", ".pl", ".ph", ".al", NULL };
 	static const char *const python[] = { ".py", ".pyc", ".pyo", ".pyw", ".so", "module.so", NULL };
@@ -172,31 +191,43 @@ static enum search_kind kind_of_program(const struct model_view *view, const str
 		".h", ".hh", ".hpp", ".hxx", ".h++", ".inc", ".ipp", ".tcc", ".gch", NULL
 	};
 
-	if (is_interpreter(base, "perl"))
-		return ends_with(path, perl) ? SEARCH_PERL : SEARCH_NONE;
-	/* A package is asked for an extension of its own before its own file: no search. */
-	if (is_interpreter(base, "python") || is_interpreter(base, "pypy"))
-		return ends_with(path, python) && !begins_with(path->name, "__init__.") ? SEARCH_PYTHON : SEARCH_NONE;
-	if (is_interpreter(base, "ruby"))
-		return ends_with(path, ruby) ? SEARCH_RUBY : SEARCH_NONE;
-	if (strcmp(base, "node") == 0 || strcmp(base, "nodejs") == 0)
+	switch ((int)kind) {
+	case SEARCH_PERL:
+		return ends_with(path, perl);
+	case SEARCH_PYTHON:
+		/* A package is asked for an extension of its own before its own file: no search. */
+		return ends_with(path, python) && !begins_with(path->name, "__init__.");
+	case SEARCH_RUBY:
+		return ends_with(path, ruby);
+	case SEARCH_NODE:
 		return ends_with(path, node) || is_named(path, "node_modules") ||
-				       holds(path->dir, path->dir_bytes, "/node_modules")
-			       ? SEARCH_NODE
-			       : SEARCH_NONE;
-	if (strcmp(base, "cc1") == 0 || strcmp(base, "cc1plus") == 0 || is_interpreter(base, "clang-") ||
-	    is_interpreter(base, "clang"))
-		return ends_with(path, headers) && (!view->err || is_included(view->process, path)) ? SEARCH_HEADERS
-												    : SEARCH_NONE;
-	if (strcmp(base, "make") == 0 || strcmp(base, "gmake") == 0)
-		return is_named(path, "RCS") || is_named(path, "SCCS") ? SEARCH_MAKE : SEARCH_NONE;
-	return SEARCH_NONE;
+		       holds(path->dir, path->dir_bytes, "/node_modules");
+	case SEARCH_HEADERS:
+		return ends_with(path, headers) && (!view->err || is_included(view->process, path));
+	case SEARCH_MAKE:
+		return is_named(path, "RCS") || is_named(path, "SCCS");
+	default:
+		return false;
+	}
 }
 
-enum search_kind search_kind_of(struct model *model, const struct model_view *view, struct search_path *path)
+/* Mostly the same as that of the last call. */
+static const struct search_program *program_of(struct search_state *state, const struct model_exe *exe)
 {
-	const char *base = rule_base_name(view->process->exe->path);
-	enum search_kind kind;
+	struct search_program *program = &state->program;
+
+	if (program->exe != exe) {
+		const char *base = rule_base_name(exe->path);
+
+		*program = (struct search_program){ exe, searches(base), is_shell(base) };
+	}
+	return program;
+}
+
+enum search_kind search_kind_of(struct search_state *state, struct model *model, const struct model_view *view,
+				struct search_path *path)
+{
+	const struct search_program *program = program_of(state, view->process->exe);
 
 	if (view->id == CALL_execve || view->id == CALL_execveat)
 		return SEARCH_PROGRAMS;
@@ -207,10 +238,9 @@ enum search_kind search_kind_of(struct model *model, const struct model_view *vi
 
 		return !view->err || listed || !is_built_in(path) ? SEARCH_LOADER : SEARCH_NONE;
 	}
-	kind = kind_of_program(view, path, base);
-	if (kind != SEARCH_NONE)
-		return kind;
-	if ((view->err || is_shell(base)) && view->process->env_known &&
+	if (is_one(view, path, program->kind))
+		return program->kind;
+	if ((view->err || program->shell) && view->process->env_known &&
 	    in_list(model_getenv(view->process, "PATH"), path))
 		return SEARCH_PROGRAMS;
 	return SEARCH_NONE;

@@ -304,7 +304,7 @@ static void search_call(struct rule_run *run, const struct model_view *view)
 
 	if (!rule_returned(view) || !view->path || (view->err && !absent) || !split(view, &path))
 		return;
-	kind = search_kind_of(run->model, view, &path);
+	kind = search_kind_of(run->state, run->model, view, &path);
 	if (kind == SEARCH_NONE)
 		return;
 	if (absent)

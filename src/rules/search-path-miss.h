@@ -55,16 +55,25 @@ struct search_group {
 	bool list_differs; /* between runs */
 };
 
+/* A program by its name: what it searches for besides libraries, and whether it looks for programs. */
+struct search_program {
+	const struct model_exe *exe;
+	enum search_kind kind; /* SEARCH_NONE: nothing */
+	bool shell;
+};
+
 struct search_state {
 	struct rule_keys names; /* one name looked for by one process */
 	struct rule_keys groups;
 	struct rule_recent programs; /* by pid: the program that was looked for last */
+	struct search_program program; /* that made the last call */
 	struct map used; /* entries of variables in which something was found */
 };
 
 /* The kind that a look-up, failed or not, is part of; shortens the directory to
  * the entry of the list that it lies below. */
-enum search_kind search_kind_of(struct model *model, const struct model_view *view, struct search_path *path);
+enum search_kind search_kind_of(struct search_state *state, struct model *model, const struct model_view *view,
+				struct search_path *path);
 /* The variable that holds the list, NULL none. */
 const char *search_variable(enum search_kind kind);
 /* The next entry of a list in *at; false at its end.  Empty ones are left out. */

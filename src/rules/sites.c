@@ -23,16 +23,21 @@ void rule_sites_add_tagged(struct rule_sites *sites, struct model *model, const 
 {
 	const char *module = NULL;
 	uint64_t offset = view->call->ip;
+	const struct model_site *site;
 	uint32_t number = 0;
 
 	if (offset == 0)
 		return;
-	if (!model_locate(model, view->process, view->call->ip, &module, &offset)) {
+	if (event_item(&view->call->head, SYS_ITEM_CALLER) || event_item(&view->call->head, SYS_ITEM_STACK))
+		number = model_site(model, view);
+	site = model_site_at(model, number);
+	if (site) {
+		module = site->module;
+		offset = site->offset;
+	} else if (!model_locate(model, view->process, view->call->ip, &module, &offset)) {
 		module = NULL;
 		offset = view->call->ip;
 	}
-	if (event_item(&view->call->head, SYS_ITEM_CALLER) || event_item(&view->call->head, SYS_ITEM_STACK))
-		number = model_site(model, view);
 	for (uint32_t i = 0; i < sites->used; i++) {
 		if (sites->site[i].module == module && sites->site[i].offset == offset && sites->site[i].tag == tag &&
 		    sites->site[i].number == number) {

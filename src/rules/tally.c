@@ -13,11 +13,6 @@
 #define SITES_FIRST 2
 #define LINES_SPARE 16 /* that an emptied tally keeps */
 
-bool rule_returned(const struct model_view *view)
-{
-	return !(view->call->head.flags & (EVENT_F_UNFINISHED | EVENT_F_KILLED));
-}
-
 static struct rule_line *line_of(struct rule_tally *tally, enum sys_call_id call, int err)
 {
 	struct rule_line *line;

@@ -156,7 +156,7 @@ void analysis_tell_environment(struct analysis_result *result)
 		return;
 	result->environment.env_known = true;
 	result->environment.locale = locale_of(process);
-	result->environment.tz = model_getenv(process, "TZ");
+	result->environment.tz = process->tz;
 	path = model_getenv(process, "PATH");
 	result->environment.path_entries = path && *path ? 1 : 0;
 	for (; path && *path; path++)

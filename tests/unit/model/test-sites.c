@@ -73,14 +73,23 @@ static void test_as_they_were(void **state)
 {
 	struct stream s = { 0 };
 	struct model_maps *before, *after;
+	uint32_t a, b, c;
 
 	stream_feed(&s, START);
+	a = site(&s, "100 getpid() = 100 ip=700010 caller=400020\n");
+	assert_int_equal(site(&s, "100 getpid() = 100 ip=700010 caller=400020\n"), a);
 	before = model_maps(s.model, model_process(s.model, 100));
-	stream_feed(&s, "100 munmap(0x700000, 0x2000) = 0\n"
-			"100 open(\"m.so\", O_RDONLY) = 3\n"
+	stream_feed(&s, "100 munmap(0x700000, 0x2000) = 0\n");
+	b = site(&s, "100 getpid() = 100 ip=700010 caller=400020\n");
+	stream_feed(&s, "100 open(\"m.so\", O_RDONLY) = 3\n"
 			"100 fstat(3, {dev=8:1 ino=77 mode=0100644}) = 0\n"
 			"100 mmap(0x700000, 0x1000, PROT_READ|PROT_EXEC, MAP_PRIVATE, 3, 0x3000) = 0x700000\n");
 	after = model_maps(s.model, model_process(s.model, 100));
+	/* Nor is a number given to what lies there no more. */
+	c = site(&s, "100 getpid() = 100 ip=700010 caller=400020\n");
+	assert_string_equal(model_site_at(s.model, a)->module, "/lib/l.so");
+	assert_null(model_site_at(s.model, b)->module);
+	assert_string_equal(model_site_at(s.model, c)->module, "/w/m.so");
 	assert_string_equal(model_maps_find(before, 0x700010)->module, "/lib/l.so");
 	assert_string_equal(model_maps_find(after, 0x700010)->module, "/w/m.so");
 	assert_int_equal(model_maps_find(after, 0x700010)->ino, 77);
