@@ -148,6 +148,17 @@ void finding_remedy_saves_all(struct finding_remedy *remedy, const struct findin
 	}
 }
 
+void finding_remedy_saves_all_but(struct finding_remedy *remedy, const struct finding *finding, uint64_t left)
+{
+	for (size_t i = 0; remedy && i < finding->costs.used; i++) {
+		const struct finding_cost *cost = &finding->costs.at[i];
+		uint64_t gone = cost->count > left ? cost->count - left : 0;
+
+		finding_add_delta(remedy, cost->call, cost->err, -(int64_t)gone, 0);
+		left -= cost->count < left ? cost->count : left;
+	}
+}
+
 struct finding_remedy *finding_add_remedy_all(struct finding *finding, enum finding_remedy_kind kind, const char *id,
 					      const char *text)
 {

@@ -5,41 +5,29 @@
  * was promised, so the claim is never certain; and what it waits for the disk
  * has no price, but is told.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/text.h"
-#include "rules/keyed.h"
+#include "rules/law.h"
 
-#define PROCESSES_MAX 4096
-#define FILES_MAX 4096 /* told apart in an image */
-#define SYNCED_ROOM 4096 /* opened files whose last sync is known */
 #define SQLITE_SYNCS 4 /* of a transaction: journal twice, its folder, the database */
 
 enum { LIMIT_CALLS, LIMIT_BYTES, LIMIT_GAP };
 
-/* One image; its tally has the syncs. */
 struct syncer {
-	struct rule_key key; /* first */
-	struct rule_burst burst;
-	struct rule_places places;
+	struct law_entry entry; /* first */
 	struct rule_tally clean; /* counts only: nothing was written since the last one */
 	struct rule_tally unpacked; /* counts only: what dpkg syncs of a package, not of its database */
 	uint64_t bytes; /* written since the last sync */
 	uint64_t written; /* in all, between those that count */
-	bool nameless, is_sqlite;
+	bool is_sqlite, again;
 };
 
 struct synced {
 	uint64_t hash; /* first: of the opened file */
 	uint64_t when; /* model_now */
 	bool mapped; /* it is written to without calls */
-};
-
-struct storm_state {
-	struct rule_keys syncers;
-	struct rule_recent synced;
 };
 
 static bool is_sync(enum sys_call_id id)
@@ -54,27 +42,27 @@ static bool ends_with(const char *text, const char *end)
 	return bytes >= end_bytes && strcmp(text + bytes - end_bytes, end) == 0;
 }
 
-static void mapped(struct storm_state *state, const struct model_view *view)
+static void mapped(struct law_state *state, const struct model_view *view)
 {
 	uint64_t prot = view->call->args[2], flags = view->call->args[3];
 	struct synced *synced;
 
 	if (!view->file || !(prot & PROT_WRITE) || !(flags & MAP_SHARED))
 		return;
-	synced = rule_recent_put(&state->synced, view->file->id, NULL);
+	synced = rule_recent_put(&state->recent, view->file->id, NULL);
 	synced->mapped = true;
 }
 
 /* Was all of it safe already, as far as calls show? */
 static bool is_clean(struct rule_run *run, const struct model_view *view)
 {
-	struct storm_state *state = run->state;
+	struct law_state *state = run->state;
 	struct synced *synced;
 	bool fresh = false, clean;
 
 	if (!view->file)
 		return false;
-	synced = rule_recent_put(&state->synced, view->file->id, &fresh);
+	synced = rule_recent_put(&state->recent, view->file->id, &fresh);
 	clean = !fresh && synced->when > 0 && !synced->mapped &&
 		model_changed(run->model, view->process, NULL, view->file) <= synced->when;
 	synced->when = model_now(run->model);
@@ -83,40 +71,33 @@ static bool is_clean(struct rule_run *run, const struct model_view *view)
 
 static void synced(struct rule_run *run, const struct model_view *view)
 {
-	struct storm_state *state = run->state;
-	bool clean = is_clean(run, view), fresh = false, close;
-	struct syncer *syncer;
+	const char *path = view->file && view->file->path ? view->file->path : "";
+	struct syncer *syncer = law_entry(run, view, 0);
+	bool clean = is_clean(run, view), close;
 
-	syncer = (struct syncer *)rule_keys_get(run, &state->syncers, view, view->process->id, &fresh);
 	if (!syncer)
 		return;
-	if (fresh)
-		(void)rule_places_init(&syncer->places, FILES_MAX);
-	close = rule_burst_next(&syncer->burst, view, run->limits[LIMIT_GAP]);
+	close = rule_burst_next(&syncer->entry.burst, view, run->limits[LIMIT_GAP]);
 	/* What was written before the first one is not known. */
-	if (!fresh && close && (clean || syncer->bytes < run->limits[LIMIT_BYTES])) {
-		if (view->file && view->file->path && *view->file->path == '/') {
-			(void)rule_places_add(&syncer->places, view->file->path, view->file->path_hash);
-			syncer->is_sqlite = syncer->is_sqlite || ends_with(view->file->path, "-journal") ||
-					    ends_with(view->file->path, "-wal");
-		} else {
-			syncer->nameless = true;
-		}
-		(void)rule_tally_add(&syncer->key.tally, run->model, view);
+	if (syncer->again && close && (clean || syncer->bytes < run->limits[LIMIT_BYTES])) {
+		law_file(run, &syncer->entry, view->file);
+		law_count(run, &syncer->entry, view);
+		if (*path == '/' && (ends_with(path, "-journal") || ends_with(path, "-wal")))
+			syncer->is_sqlite = true;
 		if (clean)
 			(void)rule_tally_count(&syncer->clean, view);
-		if (view->file && view->file->path && ends_with(view->file->path, ".dpkg-new"))
+		if (ends_with(path, ".dpkg-new"))
 			(void)rule_tally_count(&syncer->unpacked, view);
 		syncer->written += syncer->bytes;
-		rule_keys_value(&state->syncers, &syncer->key, syncer->key.tally.calls);
 	}
+	syncer->again = true;
 	syncer->bytes = 0;
 }
 
 static void storm_call(struct rule_run *run, const struct model_view *view)
 {
-	struct storm_state *state = run->state;
-	struct rule_key *key;
+	struct law_state *state = run->state;
+	struct syncer *syncer;
 
 	if (view->err || !rule_returned(view))
 		return;
@@ -126,19 +107,9 @@ static void storm_call(struct rule_run *run, const struct model_view *view)
 		synced(run, view);
 	} else if (view->call->ret > 0) {
 		/* Who never syncs needs no account. */
-		key = rule_keys_find(&state->syncers, view->process->id);
-		if (key)
-			((struct syncer *)key)->bytes += (uint64_t)view->call->ret;
-	}
-}
-
-static void all_but(struct finding_remedy *remedy, const struct finding *finding, uint64_t left)
-{
-	for (size_t i = 0; remedy && i < finding->costs.used; i++) {
-		uint64_t count = finding->costs.at[i].count, gone = count > left ? count - left : 0;
-
-		finding_add_delta(remedy, finding->costs.at[i].call, 0, -(int64_t)gone, 0);
-		left -= count < left ? count : left;
+		syncer = law_entry_known(run, view, 0);
+		if (syncer)
+			syncer->bytes += (uint64_t)view->call->ret;
 	}
 }
 
@@ -151,7 +122,8 @@ static void saves_counted(struct finding_remedy *remedy, const struct rule_tally
 static void add_remedies(const struct syncer *syncer, struct finding *finding)
 {
 	static const char *const lost = "what was written last can be lost when the machine stops";
-	uint64_t left = syncer->is_sqlite ? SQLITE_SYNCS : syncer->places.distinct > 0 ? syncer->places.distinct : 1;
+	uint64_t files = syncer->entry.places ? syncer->entry.places->distinct : 0;
+	uint64_t left = syncer->is_sqlite ? SQLITE_SYNCS : files > 0 ? files : 1;
 	struct finding_remedy *remedy = finding_add_remedy(finding, REMEDY_SOURCE);
 
 	if (remedy && left * 2 > finding->calls) {
@@ -164,7 +136,7 @@ static void add_remedies(const struct syncer *syncer, struct finding *finding)
 		finding_set(&remedy->text, "%s",
 			    syncer->is_sqlite ? "one transaction for many changes (BEGIN ... COMMIT)"
 					      : "sync once for many changes");
-		all_but(remedy, finding, left);
+		finding_remedy_saves_all_but(remedy, finding, left);
 	}
 	remedy = syncer->clean.calls > 0 ? finding_add_remedy(finding, REMEDY_SOURCE) : NULL;
 	if (remedy) {
@@ -173,7 +145,7 @@ static void add_remedies(const struct syncer *syncer, struct finding *finding)
 		saves_counted(remedy, &syncer->clean);
 	}
 	/* The database is synced with that option too. */
-	if (syncer->unpacked.calls > 0 && strcmp(rule_base_name(syncer->key.exe->path), "dpkg") == 0) {
+	if (syncer->unpacked.calls > 0 && strcmp(rule_base_name(syncer->entry.key.exe->path), "dpkg") == 0) {
 		remedy = finding_add_remedy(finding, REMEDY_CONFIGURATION);
 		if (remedy) {
 			remedy->id = "unsafe-io";
@@ -204,70 +176,45 @@ static void tell_waiting(struct finding *finding)
 				 text_ns((double)(ns - stops), number));
 }
 
-static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
+static void storm_tell(struct rule_run *run, const struct law_entry *entry, struct finding *finding)
 {
-	struct syncer *syncer = (struct syncer *)key;
-	struct finding *finding = rule_key_finding(run, key, FINDING_LIKELY, NULL, out);
-	char number[TEXT_NUMBER_MAX], *places;
+	const struct syncer *syncer = (const struct syncer *)entry;
+	char number[TEXT_NUMBER_MAX];
 
-	if (!finding)
-		return;
-	finding->least = run->limits[LIMIT_CALLS];
-	finding_set(&finding->what, "makes little safe at a time");
-	places = syncer->places.distinct ? rule_places_text(&syncer->places, "file", "files") : NULL;
-	finding_set(&finding->where, "%s%s", places ? places : "files without a name",
-		    places && syncer->nameless ? " and files without a name" : "");
-	free(places);
-	finding_set(&finding->object, "syncs");
-	finding->place = !syncer->nameless ? rule_places_place(&syncer->places) : NULL;
 	add_remedies(syncer, finding);
 	tell_waiting(finding);
 	finding_add_note(finding, "%s bytes were written between two of them on the average",
-			 text_count(syncer->written / key->tally.calls, number));
+			 text_count(syncer->written / entry->key.tally.calls, number));
 	if (syncer->clean.calls > 0)
 		finding_add_note(finding, "unchanged as far as seen, when it was synced: %s times",
 				 text_count(syncer->clean.calls, number));
-	rule_burst_note(&syncer->burst, finding);
 }
 
-static void free_syncer(struct rule_run *run, struct rule_key *key)
+static void storm_free(struct law_entry *entry)
 {
-	rule_places_done(&((struct syncer *)key)->places);
-	rule_tally_done(&((struct syncer *)key)->clean);
-	rule_tally_done(&((struct syncer *)key)->unpacked);
+	rule_tally_done(&((struct syncer *)entry)->clean);
+	rule_tally_done(&((struct syncer *)entry)->unpacked);
 }
 
-static void storm_image_end(struct rule_run *run, struct model_process *process)
-{
-	struct storm_state *state = run->state;
+static const struct law_kind storm_kinds[] = {
+	{ .tier = FINDING_LIKELY,
+	  .least = LIMIT_CALLS,
+	  .what = "makes little safe at a time",
+	  .object = "syncs",
+	  .nameless = "files without a name" },
+	{ 0 },
+};
 
-	rule_keys_image_end(run, &state->syncers, process);
-}
-
-static void storm_end(struct rule_run *run, struct finding_list *out)
-{
-	struct storm_state *state = run->state;
-
-	rule_keys_tell(run, &state->syncers, out, tell);
-}
-
-static int storm_start(struct rule_run *run)
-{
-	struct storm_state *state = run->state;
-
-	rule_keys_init(&state->syncers, sizeof(struct syncer), PROCESSES_MAX);
-	state->syncers.candidate = run->limits[LIMIT_CALLS];
-	state->syncers.free = free_syncer;
-	return rule_recent_init(&state->synced, sizeof(struct synced), SYNCED_ROOM);
-}
-
-static void storm_done(struct rule_run *run)
-{
-	struct storm_state *state = run->state;
-
-	rule_keys_done(run, &state->syncers);
-	rule_recent_done(&state->synced);
-}
+static const struct law storm_law = {
+	.kinds = storm_kinds,
+	.entries = 4096,
+	.entry_bytes = sizeof(struct syncer),
+	.files = 4096,
+	.recent = 4096, /* opened files whose last sync is known */
+	.recent_bytes = sizeof(struct synced),
+	.tell = storm_tell,
+	.free = storm_free,
+};
 
 static const uint16_t storm_calls[] = {
 	CALL_fsync,  CALL_fdatasync, CALL_sync,	    CALL_syncfs,   CALL_write,		 CALL_pwrite64,
@@ -288,11 +235,7 @@ const struct rule rule_fsync_storm = {
 	.needs = RULE_NEEDS_TIMES | RULE_NEEDS_FDS,
 	.calls = storm_calls,
 	.limits = storm_limits,
-	.state_bytes = sizeof(struct storm_state),
 	.breadth = 1,
-	.start = storm_start,
 	.call = storm_call,
-	.image_end = storm_image_end,
-	.end = storm_end,
-	.done = storm_done,
+	LAW_RULE(storm_law),
 };

@@ -11,23 +11,19 @@
 #include <sys/file.h>
 
 #include "base/text.h"
-#include "rules/keyed.h"
+#include "rules/law.h"
 
-#define HOLDERS_MAX 4096
-#define FILES_ROOM 4096 /* whose last holder is known */
 #define SQLITE_LOCKS 9 /* of a transaction */
 #define OFD_SETLK 37
 #define OFD_SETLKW 38
 
 enum { LIMIT_PAIRS, LIMIT_GAP };
 
-/* One image and one file; its tally has locks and unlocks. */
+/* One image and one file. */
 struct holder {
-	struct rule_key key; /* first */
-	struct rule_burst burst;
-	char *path; /* printable, NULL not known */
-	char *place;
-	uint64_t file; /* hash in `files` */
+	struct law_entry entry; /* first */
+	char *path; /* NULL not known */
+	uint64_t file; /* hash among those that are wanted */
 	uint64_t held, pairs;
 	bool shared;
 };
@@ -36,11 +32,6 @@ struct wanted {
 	uint64_t hash; /* first: of the file */
 	uint64_t process; /* that wanted it last */
 	bool shared;
-};
-
-struct storm_state {
-	struct rule_keys holders;
-	struct rule_recent files;
 };
 
 /* 1 locks, -1 unlocks, 0 is something else. */
@@ -58,10 +49,10 @@ static int locks(const struct model_view *view)
 }
 
 /* Does somebody else want it too? */
-static bool wanted_by_others(struct storm_state *state, const struct model_view *view, uint64_t file)
+static bool wanted_by_others(struct law_state *state, const struct model_view *view, uint64_t file)
 {
 	bool fresh = false;
-	struct wanted *wanted = rule_recent_put(&state->files, file, &fresh);
+	struct wanted *wanted = rule_recent_put(&state->recent, file, &fresh);
 
 	if (!fresh && wanted->process != view->process->id)
 		wanted->shared = true;
@@ -72,55 +63,40 @@ static bool wanted_by_others(struct storm_state *state, const struct model_view 
 	return wanted->shared;
 }
 
-static char *printable(const char *path)
-{
-	struct buf buf = BUF_INIT;
-	char *text;
-
-	(void)text_escape(&buf, path, strlen(path), 0, true);
-	text = buf.failed ? NULL : buf_steal(&buf);
-	buf_done(&buf);
-	return text;
-}
-
-static struct holder *holder_of(struct rule_run *run, const struct model_view *view, const struct rule_object *object)
-{
-	struct storm_state *state = run->state;
-	struct holder *holder;
-	bool fresh = false;
-
-	holder = (struct holder *)rule_keys_get(run, &state->holders, view, map_mix(view->process->id, object->id),
-						&fresh);
-	if (holder && fresh) {
-		holder->file = object->id;
-		holder->path = object->path ? printable(object->path) : NULL;
-		holder->place = object->path ? strdup(object->path) : NULL;
-	}
-	return holder;
-}
-
 static void storm_call(struct rule_run *run, const struct model_view *view)
 {
-	struct storm_state *state = run->state;
+	struct law_state *state = run->state;
 	struct rule_object object;
 	struct holder *holder;
 	int what = locks(view);
-	bool shared;
+	bool shared, fresh = false;
 
 	if (what == 0 || !rule_returned(view) || !rule_object_of(run->model, view, &object))
 		return;
 	shared = wanted_by_others(state, view, object.id);
-	holder = holder_of(run, view, &object);
+	holder = law_entry_of(run, view, object.id, 0, &fresh);
 	if (!holder)
 		return;
+	if (fresh) {
+		holder->file = object.id;
+		holder->path = object.path ? strdup(object.path) : NULL;
+	}
 	holder->shared = holder->shared || shared;
-	if (view->err || !rule_burst_next(&holder->burst, view, run->limits[LIMIT_GAP]))
+	if (view->err || !rule_burst_next(&holder->entry.burst, view, run->limits[LIMIT_GAP]))
 		return;
-	(void)rule_tally_add(&holder->key.tally, run->model, view);
+	law_count(run, &holder->entry, view);
 	/* Who unlocks several ranges at once gave back one lock. */
 	holder->pairs += what < 0 && holder->held > 0;
 	holder->held = what > 0 ? holder->held + 1 : holder->held > 0 ? holder->held - 1 : 0;
-	rule_keys_value(&state->holders, &holder->key, holder->pairs);
+	rule_keys_value(&state->entries, &holder->entry.key, holder->pairs);
+}
+
+static bool storm_holds(struct rule_run *run, const struct law_entry *entry)
+{
+	const struct holder *holder = (const struct holder *)entry;
+	const struct wanted *wanted = rule_recent_get(&((struct law_state *)run->state)->recent, holder->file);
+
+	return !holder->shared && !(wanted && wanted->shared);
 }
 
 static bool is_sqlite(const struct model_exe *exe, const struct finding *finding)
@@ -133,93 +109,60 @@ static bool is_sqlite(const struct model_exe *exe, const struct finding *finding
 	return false;
 }
 
-static void all_but(struct finding_remedy *remedy, const struct finding *finding, uint64_t left)
+static void storm_tell(struct rule_run *run, const struct law_entry *entry, struct finding *finding)
 {
-	for (size_t i = 0; remedy && i < finding->costs.used; i++) {
-		uint64_t count = finding->costs.at[i].count, gone = count > left ? count - left : 0;
+	const struct holder *holder = (const struct holder *)entry;
+	bool sqlite = is_sqlite(entry->key.exe, finding);
+	struct finding_remedy *remedy = finding_add_remedy(finding, REMEDY_SOURCE);
+	struct buf path = BUF_INIT;
 
-		finding_add_delta(remedy, finding->costs.at[i].call, 0, -(int64_t)gone, 0);
-		left -= count < left ? count : left;
+	if (holder->path && text_escape(&path, holder->path, strlen(holder->path), 0, true) >= 0) {
+		finding_set(&finding->where, "%s", buf_text(&path));
+		finding_set(&finding->object, "%s", buf_text(&path));
+		finding_set(&finding->place, "%s", holder->path);
 	}
-}
-
-static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
-{
-	struct storm_state *state = run->state;
-	struct holder *holder = (struct holder *)key;
-	const struct wanted *wanted = rule_recent_get(&state->files, holder->file);
-	struct finding_remedy *remedy;
-	struct finding *finding;
-	bool sqlite;
-
-	if (holder->shared || (wanted && wanted->shared))
-		return;
-	finding = rule_key_finding(run, key, FINDING_LIKELY, NULL, out);
-	if (!finding)
-		return;
-	finding->least = run->limits[LIMIT_PAIRS];
-	sqlite = is_sqlite(key->exe, finding);
-	finding_set(&finding->what, "locks and unlocks a file that nobody else wants");
-	finding_set(&finding->where, "%s", holder->path ? holder->path : "a file without a name");
-	finding_set(&finding->object, "%s", holder->path ? holder->path : "locks");
-	finding->place = holder->place;
-	holder->place = NULL;
-	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
+	buf_done(&path);
 	if (remedy) {
 		remedy->id = "once";
 		finding_set(&remedy->text, "%s",
 			    sqlite ? "one transaction for many changes (BEGIN ... COMMIT)"
 				   : "lock once for many changes");
-		all_but(remedy, finding, sqlite ? SQLITE_LOCKS : 2);
+		finding_remedy_saves_all_but(remedy, finding, sqlite ? SQLITE_LOCKS : 2);
 	}
 	remedy = sqlite ? finding_add_remedy(finding, REMEDY_CONFIGURATION) : NULL;
 	if (remedy) {
 		remedy->id = "exclusive";
 		finding_set(&remedy->text, "PRAGMA locking_mode = EXCLUSIVE");
 		finding_set(&remedy->changes, "other programs cannot open the database meanwhile");
-		all_but(remedy, finding, SQLITE_LOCKS);
+		finding_remedy_saves_all_but(remedy, finding, SQLITE_LOCKS);
 	}
-	finding_add_note(finding, "nobody else wanted it as far as seen: programs outside are not");
-	rule_burst_note(&holder->burst, finding);
 }
 
-static void free_holder(struct rule_run *run, struct rule_key *key)
+static void storm_free(struct law_entry *entry)
 {
-	free(((struct holder *)key)->path);
-	free(((struct holder *)key)->place);
+	free(((struct holder *)entry)->path);
 }
 
-static void storm_image_end(struct rule_run *run, struct model_process *process)
-{
-	struct storm_state *state = run->state;
+static const struct law_kind storm_kinds[] = {
+	{ .tier = FINDING_LIKELY,
+	  .least = LIMIT_PAIRS,
+	  .what = "locks and unlocks a file that nobody else wants",
+	  .object = "locks",
+	  .where = "a file without a name",
+	  .note = "nobody else wanted it as far as seen: programs outside are not" },
+	{ 0 },
+};
 
-	rule_keys_image_end(run, &state->holders, process);
-}
-
-static void storm_end(struct rule_run *run, struct finding_list *out)
-{
-	struct storm_state *state = run->state;
-
-	rule_keys_tell(run, &state->holders, out, tell);
-}
-
-static int storm_start(struct rule_run *run)
-{
-	struct storm_state *state = run->state;
-
-	rule_keys_init(&state->holders, sizeof(struct holder), HOLDERS_MAX);
-	state->holders.candidate = run->limits[LIMIT_PAIRS];
-	state->holders.free = free_holder;
-	return rule_recent_init(&state->files, sizeof(struct wanted), FILES_ROOM);
-}
-
-static void storm_done(struct rule_run *run)
-{
-	struct storm_state *state = run->state;
-
-	rule_keys_done(run, &state->holders);
-	rule_recent_done(&state->files);
-}
+static const struct law storm_law = {
+	.kinds = storm_kinds,
+	.entries = 4096,
+	.entry_bytes = sizeof(struct holder),
+	.recent = 4096, /* files whose last holder is known */
+	.recent_bytes = sizeof(struct wanted),
+	.holds = storm_holds,
+	.tell = storm_tell,
+	.free = storm_free,
+};
 
 static const uint16_t storm_calls[] = { CALL_fcntl, CALL_flock, 0 };
 
@@ -236,11 +179,7 @@ const struct rule rule_lock_storm = {
 	.needs = RULE_NEEDS_TIMES | RULE_NEEDS_FDS,
 	.calls = storm_calls,
 	.limits = storm_limits,
-	.state_bytes = sizeof(struct storm_state),
 	.breadth = 1,
-	.start = storm_start,
 	.call = storm_call,
-	.image_end = storm_image_end,
-	.end = storm_end,
-	.done = storm_done,
+	LAW_RULE(storm_law),
 };

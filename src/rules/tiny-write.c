@@ -10,16 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
-#include "rules/keyed.h"
+#include "rules/law.h"
 #include "rules/stream.h"
 
-#define OPENED_MAX 16384 /* descriptors that were written, at a time */
-#define GROUPS_MAX 16384 /* images that write so */
-#define FILES_MAX 4096 /* told apart in an image */
-#define RECENT_PROCESSES 4096
-
 enum { LIMIT_CALLS, LIMIT_BYTES, LIMIT_BETWEEN, LIMIT_QUICK, LIMIT_GAP };
+enum { TO_FILES, TO_OUTPUT, TO_ERRORS, TO_SOCKETS };
 
 /* One opened file and one image. */
 struct opened {
@@ -32,15 +27,11 @@ struct opened {
 	uint64_t count, bytes, soon;
 };
 
-/* One image, one key for each of descriptor 1, 2, all others, and all sockets. */
-#define NUMBER_SOCKETS 3
 struct writer {
-	struct rule_key key; /* first */
-	struct rule_places places;
+	struct law_entry entry; /* first */
 	struct rule_unbuffered why;
 	uint64_t bytes, soon; /* bytes in all, and writes that followed within LIMIT_QUICK */
-	int number;
-	bool nameless;
+	bool begun;
 };
 
 /* When an image that writes small pieces last did what may depend on them. */
@@ -51,40 +42,28 @@ struct order {
 };
 
 struct write_state {
-	struct rule_keys opened, writers;
-	struct rule_recent orders, pipes, streams;
+	struct law_state law; /* first; recent: orders */
+	struct rule_recent pipes, streams;
 };
 
 static struct writer *writer_of(struct rule_run *run, const struct model_view *view, bool socket)
 {
-	struct write_state *state = run->state;
-	const struct model_file *file = view->file;
-	struct writer *writer;
-	bool fresh = false;
-	int number = (int)view->call->args[0];
+	static const unsigned kinds[] = { TO_FILES, TO_OUTPUT, TO_ERRORS };
+	uint64_t number = (uint32_t)view->call->args[0];
+	struct writer *writer = law_entry(run, view, socket ? TO_SOCKETS : number < 3 ? kinds[number] : TO_FILES);
 
-	number = socket ? NUMBER_SOCKETS : number == 1 || number == 2 ? number : 0;
-	writer = (struct writer *)rule_keys_get(run, &state->writers, view,
-						map_mix(view->process->id, (uint64_t)number), &fresh);
 	if (!writer)
 		return NULL;
-	if (fresh) {
-		(void)rule_places_init(&writer->places, FILES_MAX);
-		writer->number = number;
-		if (number == 1)
-			writer->why = rule_unbuffered_of(view->process, true);
-	}
-	if (file->path && *file->path == '/')
-		(void)rule_places_add(&writer->places, file->path, file->path_hash);
-	else
-		writer->nameless = true;
+	if (!writer->begun && writer->entry.kind == TO_OUTPUT)
+		writer->why = rule_unbuffered_of(view->process, true);
+	writer->begun = true;
+	law_file(run, &writer->entry, view->file);
 	return writer;
 }
 
 static void add(struct rule_run *run, struct opened *opened, const struct model_view *view, bool soon)
 {
 	bool socket = opened->behind == RULE_BEHIND_SOCKET;
-	struct write_state *state = run->state;
 	struct writer *writer;
 
 	(void)rule_tally_add(&opened->key.tally, run->model, view);
@@ -96,18 +75,17 @@ static void add(struct rule_run *run, struct opened *opened, const struct model_
 	writer = writer_of(run, view, socket);
 	if (!writer)
 		return;
-	rule_tally_merge(&writer->key.tally, &opened->key.tally);
+	law_take(run, &writer->entry, &opened->key.tally);
 	writer->bytes += opened->bytes;
 	writer->soon += opened->soon;
 	opened->bytes = opened->soon = 0;
-	rule_keys_value(&state->writers, &writer->key, writer->key.tally.calls);
 }
 
 /* Who reads may wait for the answer, who starts others gives them the turn. */
 static void other_call(struct rule_run *run, const struct model_view *view)
 {
 	struct write_state *state = run->state;
-	struct order *order = rule_recent_get(&state->orders, view->process->id);
+	struct order *order = rule_recent_get(&state->law.recent, view->process->id);
 
 	if (!order || (view->file && rule_behind(run->model, view) == RULE_BEHIND_FILE))
 		return;
@@ -117,7 +95,7 @@ static void other_call(struct rule_run *run, const struct model_view *view)
 static void waited(struct rule_run *run, const struct model_view *view)
 {
 	struct write_state *state = run->state;
-	struct order *order = rule_recent_get(&state->orders, view->process->id);
+	struct order *order = rule_recent_get(&state->law.recent, view->process->id);
 
 	if (order)
 		order->waited = model_now(run->model);
@@ -125,12 +103,10 @@ static void waited(struct rule_run *run, const struct model_view *view)
 
 static void synced(struct rule_run *run, const struct model_view *view)
 {
-	struct write_state *state = run->state;
-	struct rule_key *key =
-		view->file ? rule_keys_find(&state->opened, map_mix(view->process->id, view->file->id)) : NULL;
+	struct opened *opened = view->file ? law_followed(run, view, view->file->id) : NULL;
 
-	if (key)
-		((struct opened *)key)->last = 0;
+	if (opened)
+		opened->last = 0;
 }
 
 /* Pieces of other sockets than streams are messages: they stay apart. */
@@ -155,8 +131,7 @@ static void written(struct rule_run *run, const struct model_view *view)
 
 	if (!file || view->err || call->ret <= 0 || (file->open_flags & O_DSYNC))
 		return;
-	opened =
-		(struct opened *)rule_keys_get(run, &state->opened, view, map_mix(view->process->id, file->id), &fresh);
+	opened = law_follow(run, view, file->id, &fresh);
 	if (!opened)
 		return;
 	if (fresh)
@@ -164,7 +139,7 @@ static void written(struct rule_run *run, const struct model_view *view)
 	socket = opened->behind == RULE_BEHIND_SOCKET;
 	if (opened->behind == RULE_BEHIND_OTHER)
 		return;
-	order = rule_recent_put(&state->orders, view->process->id, &unknown);
+	order = rule_recent_put(&state->law.recent, view->process->id, &unknown);
 	/* What it did before is not known. */
 	if (unknown)
 		order->at = model_now(run->model) - 1;
@@ -231,12 +206,16 @@ static void write_call(struct rule_run *run, const struct model_view *view)
 	}
 }
 
-static const char *source_text(const struct writer *writer, const char *shell)
+/* The median pause. */
+static bool write_holds(struct rule_run *run, const struct law_entry *entry)
 {
-	const char *name = rule_base_name(writer->key.exe->path);
+	return ((const struct writer *)entry)->soon * 2 >= entry->key.tally.calls;
+}
 
-	if (writer->number == NUMBER_SOCKETS)
-		return "one writev or sendmsg for all that belongs together";
+static const char *source_text(const struct model_exe *exe, const char *shell)
+{
+	const char *name = rule_base_name(exe->path);
+
 	if (shell)
 		return "one tool that writes all lines (awk, cat <<END) in place of single builtins";
 	if (strcmp(name, "perl") == 0)
@@ -246,103 +225,95 @@ static const char *source_text(const struct writer *writer, const char *shell)
 	return "collect what is written (setvbuf, BufWriter): no flush for each piece";
 }
 
-static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
+static void tell_sockets(struct finding *finding)
 {
-	const struct writer *writer = (const struct writer *)key;
-	const char *shell = rule_shell_remedy(key->exe);
-	bool by_design = shell || writer->number == 2;
-	struct finding_remedy *remedy;
-	bool sockets = writer->number == NUMBER_SOCKETS;
-	struct finding *finding;
-	char *places;
+	(void)finding_add_remedy_all(finding, REMEDY_SOURCE, "gather",
+				     "one writev or sendmsg for all that belongs together");
+	finding_add_note(finding, "each goes behind another, with nothing read and no wait in between");
+}
 
-	/* The median pause. */
-	if (writer->soon * 2 < key->tally.calls || key->tally.calls < run->limits[LIMIT_CALLS])
-		return;
-	finding = rule_key_finding(run, key, by_design ? FINDING_BY_DESIGN : FINDING_LIKELY, NULL, out);
-	if (!finding)
-		return;
-	finding->least = run->limits[LIMIT_CALLS];
-	finding_set(&finding->what, sockets ? "sends a few bytes at a time" : "writes a few bytes at a time");
-	places = writer->places.distinct ? rule_places_name(&writer->places, "file", "files") : NULL;
-	finding_set(&finding->where, "%s%s%s",
-		    writer->number == 1	  ? "standard output, "
-		    : writer->number == 2 ? "standard error, "
-					  : "",
+static void write_tell(struct rule_run *run, const struct law_entry *entry, struct finding *finding)
+{
+	static const char *const to[] = {
+		[TO_FILES] = "", [TO_OUTPUT] = "standard output, ", [TO_ERRORS] = "standard error, ", [TO_SOCKETS] = ""
+	};
+	const struct writer *writer = (const struct writer *)entry;
+	const char *shell = rule_shell_remedy(entry->key.exe);
+	char *places = entry->places ? rule_places_name(entry->places, "file", "files") : NULL;
+	bool sockets = entry->kind == TO_SOCKETS;
+	struct finding_remedy *remedy;
+
+	if (shell)
+		finding->tier = FINDING_BY_DESIGN;
+	finding_set(&finding->where, "%s%s%s", to[entry->kind],
 		    places    ? places
 		    : sockets ? "stream sockets"
 			      : "a pipe",
-		    places && writer->nameless ? " and pipes" : "");
-	finding_set(&finding->object, "%s",
-		    sockets		  ? "sockets"
-		    : writer->number == 1 ? "standard output"
-		    : writer->number == 2 ? "standard error"
-					  : "files");
+		    places && entry->nameless ? " and pipes" : "");
 	free(places);
-	finding->place = !writer->nameless ? rule_places_place(&writer->places) : NULL;
-	remedy = rule_unbuffered_remedy(run, &writer->why, key->process_id, finding);
+	if (sockets) {
+		tell_sockets(finding);
+		return;
+	}
+	remedy = rule_unbuffered_remedy(run, &writer->why, entry->key.process_id, finding);
 	if (!remedy && (remedy = finding_add_remedy(finding, REMEDY_SOURCE))) {
-		remedy->id = sockets ? "gather" : shell ? "tool" : "buffer";
-		finding_set(&remedy->text, "%s", source_text(writer, shell));
+		remedy->id = shell ? "tool" : "buffer";
+		finding_set(&remedy->text, "%s", source_text(entry->key.exe, shell));
 	}
 	/* What goes out first stays: it was not counted. */
-	if (remedy && sockets)
-		finding_remedy_saves_all(remedy, finding);
-	else if (remedy)
+	if (remedy)
 		rule_saves_but_blocks(remedy, finding, writer->bytes);
-	if (sockets)
-		finding_add_note(finding, "each goes behind another, with nothing read and no wait in between");
-	else if (shell)
+	if (shell)
 		finding_add_note(finding, "a shell writes at once what a builtin prints: others write there too");
-	else if (by_design)
+	else if (entry->kind == TO_ERRORS)
 		finding_add_note(finding, "standard error is not buffered, so that nothing is lost when it ends");
 	else
 		finding_add_note(finding, "whoever waits for single pieces gets them later");
-}
-
-static void free_writer(struct rule_run *run, struct rule_key *key)
-{
-	rule_places_done(&((struct writer *)key)->places);
-}
-
-static void write_image_end(struct rule_run *run, struct model_process *process)
-{
-	struct write_state *state = run->state;
-
-	rule_keys_image_end(run, &state->opened, process);
-	rule_keys_image_end(run, &state->writers, process);
-}
-
-static void write_end(struct rule_run *run, struct finding_list *out)
-{
-	rule_keys_tell(run, &((struct write_state *)run->state)->writers, out, tell);
 }
 
 static int write_start(struct rule_run *run)
 {
 	struct write_state *state = run->state;
 
-	rule_keys_init(&state->opened, sizeof(struct opened), OPENED_MAX);
-	state->opened.idle_ns = UINT64_C(1000000000);
-	state->opened.candidate = UINT64_MAX;
-	rule_keys_init(&state->writers, sizeof(struct writer), GROUPS_MAX);
-	state->writers.candidate = 1;
-	state->writers.free = free_writer;
 	if (rule_pipes_init(&state->pipes) < 0 || rule_streams_init(&state->streams) < 0)
 		return -ENOMEM;
-	return rule_recent_init(&state->orders, sizeof(struct order), RECENT_PROCESSES);
+	return law_start(run);
 }
 
 static void write_done(struct rule_run *run)
 {
 	struct write_state *state = run->state;
 
-	rule_keys_done(run, &state->opened);
-	rule_keys_done(run, &state->writers);
-	rule_recent_done(&state->orders);
+	law_done(run);
 	rule_recent_done(&state->pipes);
 	rule_recent_done(&state->streams);
 }
+
+#define WRITE_KIND(certainty, to_what, does) \
+	{ \
+		.tier = (certainty), .least = LIMIT_CALLS, .what = does " a few bytes at a time", .object = to_what \
+	}
+
+static const struct law_kind write_kinds[] = {
+	[TO_FILES] = WRITE_KIND(FINDING_LIKELY, "files", "writes"),
+	[TO_OUTPUT] = WRITE_KIND(FINDING_LIKELY, "standard output", "writes"),
+	[TO_ERRORS] = WRITE_KIND(FINDING_BY_DESIGN, "standard error", "writes"),
+	[TO_SOCKETS] = WRITE_KIND(FINDING_LIKELY, "sockets", "sends"),
+	{ 0 },
+};
+
+static const struct law write_law = {
+	.kinds = write_kinds,
+	.entries = 16384,
+	.entry_bytes = sizeof(struct writer),
+	.files = 4096,
+	.followed = 16384, /* descriptors that were written */
+	.followed_bytes = sizeof(struct opened),
+	.recent = 4096, /* images that write small pieces */
+	.recent_bytes = sizeof(struct order),
+	.holds = write_holds,
+	.tell = write_tell,
+};
 
 static const uint16_t write_calls[] = {
 	CALL_writev,
@@ -395,11 +366,12 @@ const struct rule rule_tiny_write = {
 	.env = write_env,
 	.calls = write_calls,
 	.limits = write_limits,
+	.law = &write_law,
 	.state_bytes = sizeof(struct write_state),
 	.breadth = 1,
 	.start = write_start,
 	.call = write_call,
-	.image_end = write_image_end,
-	.end = write_end,
+	.image_end = law_image_end,
+	.end = law_end,
 	.done = write_done,
 };
