@@ -63,6 +63,17 @@ static bool holds(struct rule_run *run, const struct law_entry *entry, const str
 	return !law->holds || law->holds(run, entry);
 }
 
+/* "2 files in /w and files without a name" */
+static char *files_text(const struct law_entry *entry, const char *nameless)
+{
+	char *files = entry->places ? rule_places_text(entry->places, "file", "files") : NULL, *text = NULL;
+
+	finding_set(&text, "%s%s%s", files ? files : "", files && entry->nameless ? " and " : "",
+		    files && !entry->nameless ? "" : nameless);
+	free(files);
+	return text;
+}
+
 static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
 {
 	const struct law_entry *entry = (const struct law_entry *)key;
@@ -81,7 +92,7 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 	if (kind->where)
 		finding_set(&finding->where, "%s", kind->where);
 	else if (kind->nameless)
-		finding->where = law_files_text(entry, kind->nameless);
+		finding->where = files_text(entry, kind->nameless);
 	finding->place = entry->places && !entry->nameless ? rule_places_place(entry->places) : NULL;
 	remedy = kind->text ? finding_add_remedy_all(finding, REMEDY_SOURCE, kind->remedy, kind->text) : NULL;
 	if (remedy && kind->changes)
@@ -107,13 +118,18 @@ void law_done(struct rule_run *run)
 	rule_recent_done(&state->recent);
 }
 
+static uint64_t hash_of(const struct model_view *view, uint64_t object, unsigned kind)
+{
+	return map_mix(object ? map_mix(view->process->id, object) : view->process->id, kind);
+}
+
 void *law_entry_of(struct rule_run *run, const struct model_view *view, uint64_t object, unsigned kind, bool *ret_new)
 {
 	struct law_entry *entry;
 	bool fresh = false;
 
-	entry = (struct law_entry *)rule_keys_get(run, &state_of(run)->entries, view,
-						  map_mix(map_mix(view->process->id, object), kind), &fresh);
+	entry = (struct law_entry *)rule_keys_get(run, &state_of(run)->entries, view, hash_of(view, object, kind),
+						  &fresh);
 	if (entry && fresh)
 		entry->kind = kind;
 	if (ret_new)
@@ -128,7 +144,9 @@ void *law_entry(struct rule_run *run, const struct model_view *view, unsigned ki
 
 void *law_entry_known(struct rule_run *run, const struct model_view *view, unsigned kind)
 {
-	return rule_keys_find(&state_of(run)->entries, map_mix(map_mix(view->process->id, 0), kind));
+	const struct law_state *state = run->state;
+
+	return state->entries.by_hash.used > 0 ? rule_keys_find(&state->entries, hash_of(view, 0, kind)) : NULL;
 }
 
 void law_count(struct rule_run *run, struct law_entry *entry, const struct model_view *view)
@@ -156,24 +174,4 @@ void law_file(const struct rule_run *run, struct law_entry *entry, const struct 
 		(void)rule_places_add(entry->places, file->path, file->path_hash);
 	else
 		entry->nameless = true;
-}
-
-char *law_files_text(const struct law_entry *entry, const char *nameless)
-{
-	char *files = entry->places ? rule_places_text(entry->places, "file", "files") : NULL, *text = NULL;
-
-	finding_set(&text, "%s%s%s", files ? files : "", files && entry->nameless ? " and " : "",
-		    files && !entry->nameless ? "" : nameless);
-	free(files);
-	return text;
-}
-
-void *law_follow(struct rule_run *run, const struct model_view *view, uint64_t number, bool *ret_new)
-{
-	return rule_keys_get(run, &state_of(run)->followed, view, map_mix(view->process->id, number), ret_new);
-}
-
-void *law_followed(struct rule_run *run, const struct model_view *view, uint64_t number)
-{
-	return rule_keys_find(&state_of(run)->followed, map_mix(view->process->id, number));
 }

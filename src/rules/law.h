@@ -68,10 +68,10 @@ void law_done(struct rule_run *run);
 	.law = &(name), .state_bytes = sizeof(struct law_state), .start = law_start, .image_end = law_image_end, \
 	.end = law_end, .done = law_done
 
-/* The entry of the call's image and this kind, made when there is none; NULL without memory. */
-void *law_entry(struct rule_run *run, const struct model_view *view, unsigned kind);
-/* The same of one object, say, of the image. */
+/* The entry of the call's image, of an object (0 none) and of this kind, made when there is none; NULL without
+ * memory. */
 void *law_entry_of(struct rule_run *run, const struct model_view *view, uint64_t object, unsigned kind, bool *ret_new);
+void *law_entry(struct rule_run *run, const struct model_view *view, unsigned kind);
 /* NULL: there is none. */
 void *law_entry_known(struct rule_run *run, const struct model_view *view, unsigned kind);
 /* Counts the call.  The entry's value is then the number of its calls; a rule may set another. */
@@ -80,12 +80,21 @@ void law_count(struct rule_run *run, struct law_entry *entry, const struct model
 void law_take(struct rule_run *run, struct law_entry *entry, struct rule_tally *from);
 /* It is about this file too. */
 void law_file(const struct rule_run *run, struct law_entry *entry, const struct model_file *file);
-/* "2 files in /w and files without a name"; malloc'ed or NULL. */
-char *law_files_text(const struct law_entry *entry, const char *nameless);
 
 /* Of the call's image what is followed under this number, made when there is none. */
-void *law_follow(struct rule_run *run, const struct model_view *view, uint64_t number, bool *ret_new);
+static inline void *law_follow(struct rule_run *run, const struct model_view *view, uint64_t number, bool *ret_new)
+{
+	struct law_state *state = run->state;
+
+	return rule_keys_get(run, &state->followed, view, map_mix(view->process->id, number), ret_new);
+}
+
 /* NULL: there is none. */
-void *law_followed(struct rule_run *run, const struct model_view *view, uint64_t number);
+static inline void *law_followed(struct rule_run *run, const struct model_view *view, uint64_t number)
+{
+	struct law_state *state = run->state;
+
+	return rule_keys_find(&state->followed, map_mix(view->process->id, number));
+}
 
 #endif

@@ -35,8 +35,7 @@ static void fstat_call(struct rule_run *run, const struct model_view *view)
 	bool close, fresh = false, same;
 
 	if (view->id == CALL_mmap) {
-		opened = file ? law_followed(run, view, file->id) : NULL;
-		if (opened)
+		if (file && (opened = law_followed(run, view, file->id)))
 			opened->offset = -1;
 		return;
 	}
@@ -73,13 +72,11 @@ static const struct law_kind fstat_kinds[] = {
 	{ 0 },
 };
 
-static const struct law fstat_law = {
-	.kinds = fstat_kinds,
-	.entries = 16384,
-	.files = 4096,
-	.followed = 16384, /* descriptors that were asked */
-	.followed_bytes = sizeof(struct opened),
-};
+static const struct law fstat_law = { .kinds = fstat_kinds,
+				      .entries = 16384,
+				      .files = 4096,
+				      .followed = 16384,
+				      .followed_bytes = sizeof(struct opened) };
 
 static const uint16_t fstat_calls[] = { CALL_fstat, CALL_newfstatat, CALL_statx, CALL_mmap, 0 };
 
