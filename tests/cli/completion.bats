@@ -90,6 +90,56 @@ offers()
 	expect "$status$errors" 0
 }
 
+# What the real shells offer, with the user's settings left out: zsh at a pseudo-terminal.
+@test "fish offers what bash offers" {
+	command -v fish >/dev/null || skip "no fish"
+	"$SYSCULL" completion fish >syscull.fish
+	touch operand.trace
+	fish_offers()
+	{
+		expect "$(HOME=$PWD fish -c "source syscull.fish; complete -C '$1'" | cut -f1 | sort | tr '\n' ' ')" "${2:+$2 }"
+	}
+	fish_offers 'syscull che' check
+	fish_offers 'syscull run --max-o' --max-overhead
+	fish_offers 'syscull --engine=p' --engine=ptrace
+	fish_offers 'syscull --pin ' "always auto never"
+	fish_offers 'syscull show --format ' "strace tsv"
+	fish_offers 'syscull explain xat' xattr-probe
+	fish_offers 'syscull fix --with TZ,nofile-s' TZ,nofile-soft
+	fish_offers 'syscull run --trace=open,!@clo' '--trace=open,!@close'
+	fish_offers 'syscull check --max xat' xattr-probe
+	fish_offers 'syscull diff opera' operand.trace
+	fish_offers 'syscull explain opera' ""
+	fish_offers 'syscull run --pin auto syscull explain xat' xattr-probe
+	fish_offers 'syscull fix --with TZ -- syscull explain xat' xattr-probe
+	fish_offers 'syscull run -o opera' operand.trace
+	fish_offers 'syscull run -o x ls opera' operand.trace
+}
+
+@test "zsh offers what bash offers" {
+	command -v zsh >/dev/null || skip "no zsh"
+	"$SYSCULL" completion zsh >_syscull
+	touch operand.trace
+	cat >wanted <<-'END'
+		syscull che|check
+		syscull run --max-o|--max-overhead
+		syscull --engine=p|--engine=ptrace
+		syscull --pin |always auto never
+		syscull show --format |strace tsv
+		syscull explain xat|xattr-probe
+		syscull fix --with TZ,nofile-s|TZ,nofile-soft
+		syscull run --trace=open,!@clo|--trace=open,!@close
+		syscull check --max xat|xattr-probe
+		syscull diff opera|operand.trace
+		syscull explain opera|
+		syscull run --pin auto syscull explain xat|xattr-probe
+		syscull fix --with TZ -- syscull explain xat|xattr-probe
+		syscull run -o opera|operand.trace
+		syscull run -o x ls opera|operand.trace
+	END
+	cut -d'|' -f1 wanted | HOME=$PWD timeout 60 "$SYSCULL_TOP/tests/cli/zsh-offered" | diff wanted -
+}
+
 @test "every option of every subcommand is in each script" {
 	for shell in bash zsh fish; do
 		"$SYSCULL" completion $shell >script
