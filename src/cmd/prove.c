@@ -59,43 +59,49 @@ unsigned prove_total(const struct prove_plan *plan)
 	return 2 + plan->warmup + sides_of(plan) * (plan->runs + 1);
 }
 
+/* One block, its texts included: free() is all that it takes. */
 static char **copy_environment(void)
 {
-	size_t count = 0;
-	char **copy;
+	size_t count = 0, bytes = 0;
+	char **copy, *text;
 
-	while (environ[count])
-		count++;
-	copy = calloc(count + 1, sizeof *copy);
-	for (size_t i = 0; copy && i < count; i++) {
-		copy[i] = strdup(environ[i]);
-		if (!copy[i])
-			return NULL; /* the command ends: nobody misses the rest */
+	for (; environ[count]; count++)
+		bytes += strlen(environ[count]) + 1;
+	copy = malloc((count + 1) * sizeof *copy + bytes);
+	if (!copy)
+		return NULL;
+	text = (char *)(copy + count + 1);
+	for (size_t i = 0; i < count; i++) {
+		copy[i] = strcpy(text, environ[i]);
+		text += strlen(text) + 1;
 	}
+	copy[count] = NULL;
 	return copy;
 }
 
-/* Takes the environment of this process apart and puts it back. */
+/* With a copy as the environment, which setenv and unsetenv may take apart. */
 static int make_side(struct side *side, const struct remedies *remedies, unsigned runs, struct error *err)
 {
-	char **before = copy_environment();
+	char **ours = environ, **scratch = copy_environment();
 	int r;
 
-	if (!before)
-		return error_errno(err, ENOMEM, "--prove");
 	if (remedies)
 		side->remedies = *remedies;
 	for (unsigned i = 0; i < side->remedies.count; i++)
 		side->remedies.at[i].owned = NULL;
 	side->wall_ns = calloc(runs, sizeof *side->wall_ns);
 	side->cpu_ns = calloc(runs, sizeof *side->cpu_ns);
-	if (!side->wall_ns || !side->cpu_ns)
+	if (!scratch || !side->wall_ns || !side->cpu_ns) {
+		free(scratch);
 		return error_errno(err, ENOMEM, "--prove");
+	}
+	environ = scratch;
 	r = remedies_prepare(&side->remedies, &side->ready, err);
 	if (r == 0)
 		r = remedies_environment(&side->remedies, &side->ready, err);
 	side->environment = copy_environment();
-	environ = before;
+	environ = ours;
+	free(scratch);
 	if (r == 0 && !side->environment)
 		r = error_errno(err, ENOMEM, "--prove");
 	return r;
@@ -444,20 +450,13 @@ int prove_run(const struct prove_plan *plan, struct prove **ret, const struct pr
 	return r;
 }
 
-static void free_environment(char **environment)
-{
-	for (size_t i = 0; environment && environment[i]; i++)
-		free(environment[i]);
-	free(environment);
-}
-
 void prove_free(struct prove *prove)
 {
 	if (!prove)
 		return;
 	for (unsigned i = 0; i < prove->side_count; i++) {
 		remedies_ready_done(&prove->sides[i].ready);
-		free_environment(prove->sides[i].environment);
+		free(prove->sides[i].environment);
 		free(prove->sides[i].wall_ns);
 		free(prove->sides[i].cpu_ns);
 		analysis_free(prove->sides[i].analysis);

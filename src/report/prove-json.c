@@ -49,6 +49,8 @@ static void remedies(struct json *json, const struct prove_result *result)
 		json_member_int(json, "saves_calls", remedy->saves_calls);
 		json_member_double(json, "saves_ns", remedy->saves_ns);
 		json_member_double(json, "saves_cpu_ns", remedy->saves_cpu_ns);
+		json_member_bool(json, "shown", remedy->shown);
+		json_member_bool(json, "cpu_shown", remedy->cpu_shown);
 		json_object_end(json);
 	}
 	json_array_end(json);
@@ -74,6 +76,7 @@ int prove_json_write(FILE *out, const struct prove_result *result, const struct 
 	json_member_bool(&json, "same_output", result->same_output);
 	json_member_string(&json, "differs", result->differs);
 	json_member_string(&json, "result", result->steady ? prove_word_text(result->times.word) : NULL);
+	json_member_string(&json, "cpu_result", result->steady ? prove_word_text(result->cpu.word) : NULL);
 	if (result->counted) {
 		json_member_uint(&json, "calls_before", result->calls_before);
 		json_member_uint(&json, "calls_after", result->calls_after);

@@ -95,6 +95,13 @@ static void a_share_within_chance_is_no_saving(void **state)
 	has(text, "TZ='a|b' alone: 1,000 calls fewer, 2.00 ms saved, of CPU time 1.90");
 	has(text, "LC_ALL=C alone: 1 call more, no difference shown, of CPU time");
 	free(text);
+	result.cpu.word = PROVE_NO_DIFFERENCE;
+	text = written("json", &result);
+	has(text, "\"result\": \"faster\"");
+	has(text, "\"cpu_result\": \"no difference shown\"");
+	has(text, "\"shown\": true, \"cpu_shown\": true");
+	has(text, "\"shown\": false, \"cpu_shown\": false");
+	free(text);
 }
 
 static void what_was_not_measured_has_no_table(void **state)
