@@ -15,6 +15,7 @@
 #include "verdict/scale.h"
 
 #define PROCESSES_MAX 200
+#define SITES_MOST 3
 
 static const char style[] =
 	":root{color-scheme:light dark;--ink:#1b1f24;--soft:#59636e;--paper:#fff;--line:#d1d9e0;--money:#0a6b2d;"
@@ -142,22 +143,62 @@ static void costs(FILE *out, const struct verdict_finding *verdict)
 	(void)fputs("</table>\n", out);
 }
 
+/* Every frame that is known, and why there are no more. */
+static void stack(FILE *out, const struct frames *frames)
+{
+	for (size_t i = 0; i < frames->count; i++) {
+		struct buf place = BUF_INIT;
+
+		site_put_place(&place, &frames->at[i], true);
+		if (!frames->at[i].symbol && frames->at[i].build_id)
+			(void)buf_printf(&place, " build-id %.40s", frames->at[i].build_id);
+		put(out, buf_text(&place));
+		(void)fputc('\n', out);
+		buf_done(&place);
+	}
+	if (frames->why)
+		(void)fprintf(out, "(%s)\n", frames->why);
+}
+
+static void call_site(FILE *out, const struct finding_site *site)
+{
+	char count[TEXT_NUMBER_MAX];
+	struct buf words = BUF_INIT;
+
+	(void)fprintf(out, "<details><summary><span class=\"soft\">%s</span> <code>", text_count(site->count, count));
+	if (site->frames)
+		site_put(&words, site);
+	else
+		(void)buf_printf(&words, "%s+0x%" PRIx64, site->module, site->offset);
+	put(out, buf_text(&words));
+	(void)fputs("</code></summary>", out);
+	if (site->frames) {
+		(void)fputs("<pre>", out);
+		stack(out, site->frames);
+		(void)fputs("</pre>", out);
+	}
+	(void)fputs("</details>\n", out);
+	buf_done(&words);
+}
+
 static void where(FILE *out, const struct finding *finding)
 {
 	char count[TEXT_NUMBER_MAX];
+	size_t shown = 0;
 
 	if (!finding->where && finding->sites.used == 0)
 		return;
 	(void)fputs("<dt>Where</dt><dd>", out);
 	put(out, finding->where ? finding->where : "");
-	for (size_t i = 0; i < finding->sites.used; i++) {
-		if (!finding->sites.at[i].module)
+	for (size_t i = 0; i < finding->sites.used && shown < SITES_MOST; i++) {
+		if (!finding->sites.at[i].module && !finding->sites.at[i].frames)
 			continue;
-		(void)fprintf(out, "<br><span class=\"soft\">%s</span> <code>",
-			      text_count(finding->sites.at[i].count, count));
-		put(out, finding->sites.at[i].module);
-		(void)fprintf(out, "+0x%" PRIx64 "</code>", finding->sites.at[i].offset);
+		call_site(out, &finding->sites.at[i]);
+		shown++;
 	}
+	if (shown > 0 && finding->sites_other > 0)
+		(void)fprintf(out, "<span class=\"soft\">%s</span> not told apart: too many places",
+			      text_count(finding->sites_other, count));
 	(void)fputs("</dd>\n", out);
 }
 

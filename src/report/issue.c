@@ -112,6 +112,9 @@ static void where(FILE *out, const struct finding *finding)
 		}
 		buf_done(&words);
 	}
+	if (shown > 0 && finding->sites_other > 0)
+		(void)fprintf(out, "\n%s are not told apart: there are too many places.\n",
+			      text_count(finding->sites_other, count));
 }
 
 static const char *remedy_words(enum finding_remedy_kind kind)

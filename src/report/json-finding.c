@@ -189,6 +189,7 @@ static void put_sites(struct json *json, const struct finding *finding)
 		json_object_end(json);
 	}
 	json_array_end(json);
+	json_member_uint(json, "call_sites_other", finding->sites_other);
 }
 
 /* A remedy can cost more than it saves. */

@@ -181,6 +181,8 @@ static void where(struct text *text, const struct finding *finding)
 	size_t shown = 0;
 
 	section(term, "Where", finding->where, WHERE_LINES);
+	if (finding->sites_other > 0)
+		count_columns = (unsigned)strlen(text_count(finding->sites_other, number));
 	for (size_t i = 0; i < finding->sites.used && i < SITES_MOST; i++)
 		if (finding->sites.at[i].module || finding->sites.at[i].frames)
 			count_columns =
@@ -207,6 +209,12 @@ static void where(struct text *text, const struct finding *finding)
 		term_put(term, TERM_PLAIN, offset);
 		term_end(term);
 		buf_done(&module);
+	}
+	if (shown > 0 && finding->sites_other > 0) {
+		term_right(term, TERM_PLAIN, text_count(finding->sites_other, number), LIST_AT + count_columns);
+		term_to(term, term->column + 2);
+		term_put(term, TERM_PLAIN, "not told apart: too many places");
+		term_end(term);
 	}
 }
 

@@ -130,6 +130,7 @@ struct finding {
 	VEC(struct finding_cost) costs;
 	VEC(struct finding_remedy) remedies;
 	VEC(struct finding_site) sites;
+	uint64_t sites_other; /* calls that are in none of them: then those can have more */
 	VEC(struct finding_scale) scales;
 	VEC(struct finding_child) children;
 	/* It is about all runs of this program and so part of the life of each,

@@ -7,6 +7,8 @@
 #include "base/map.h"
 #include "base/text.h"
 
+#define SITES_MAX 256 /* of a finding of several processes */
+
 static bool same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
@@ -87,21 +89,44 @@ static void add_deltas(struct finding *into, const struct finding *from)
 	}
 }
 
+static bool add_site(struct finding *into, const struct finding_site *site)
+{
+	struct finding_site added = { .offset = site->offset, .count = site->count, .number = site->number };
+
+	for (size_t k = 0; k < into->sites.used; k++) {
+		struct finding_site *old = &into->sites.at[k];
+
+		if (old->offset != site->offset || old->number != site->number || !same_text(old->module, site->module))
+			continue;
+		old->count += site->count;
+		return true;
+	}
+	if (into->sites.used >= SITES_MAX)
+		return false;
+	added.module = site->module ? strdup(site->module) : NULL;
+	if ((!site->module || added.module) && vec_push(&into->sites, added))
+		return true;
+	free(added.module);
+	return false;
+}
+
 static void add_sites(struct finding *into, const struct finding *from)
 {
-	for (size_t i = 0; i < from->sites.used; i++) {
-		const struct finding_site *site = &from->sites.at[i];
+	into->sites_other += from->sites_other;
+	for (size_t i = 0; i < from->sites.used; i++)
+		if (!add_site(into, &from->sites.at[i]))
+			into->sites_other += from->sites.at[i].count;
+}
 
-		for (size_t k = 0; k < into->sites.used; k++) {
-			struct finding_site *old = &into->sites.at[k];
+static int by_count(const void *a, const void *b)
+{
+	const struct finding_site *x = a, *y = b;
 
-			if (old->offset == site->offset && old->number == site->number &&
-			    same_text(old->module, site->module)) {
-				old->count += site->count;
-				break;
-			}
-		}
-	}
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
 }
 
 /* The leading part of both: a folder. */
@@ -182,9 +207,13 @@ void finding_list_merge(struct finding_list *list)
 		const uint64_t *processes = map_get(&merged, i);
 		char number[TEXT_NUMBER_MAX];
 
-		if (processes)
-			finding_add_note(&list->items.at[i], "in %s processes; places and proof are of the first",
-					 text_count(*processes, number));
+		if (!processes)
+			continue;
+		if (list->items.at[i].sites.used > 1)
+			qsort(list->items.at[i].sites.at, list->items.at[i].sites.used, sizeof(struct finding_site),
+			      by_count);
+		finding_add_note(&list->items.at[i], "in %s processes; place and proof are of the first",
+				 text_count(*processes, number));
 	}
 	map_done(&first);
 	map_done(&merged);

@@ -77,12 +77,13 @@ const char *rule_nearest(const char *name);
 /* Renders a call in strace's syntax for "Proof"; malloc'ed or NULL. */
 char *rule_sample(const struct model_view *view);
 
-/* Counts by call site: rule_sites_add per call, _top into a finding. */
+/* Counts by call site: rule_sites_add per call, _top into a finding.  Without room a
+ * new one takes that of the one with the fewest calls: who makes many is always among them. */
 #define RULE_SITES_MAX 64
 struct rule_sites {
 	uint32_t used;
 	uint32_t room; /* of site; 0: all */
-	uint64_t other; /* beyond */
+	uint64_t other; /* calls whose place is not kept */
 	struct {
 		const char *module; /* owned by the model */
 		uint64_t offset, count;

@@ -23,8 +23,8 @@ void rule_sites_add_tagged(struct rule_sites *sites, struct model *model, const 
 {
 	const char *module = NULL;
 	uint64_t offset = view->call->ip;
+	uint32_t number = 0, least = 0, at;
 	const struct model_site *site;
-	uint32_t number = 0;
 
 	if (offset == 0)
 		return;
@@ -44,17 +44,21 @@ void rule_sites_add_tagged(struct rule_sites *sites, struct model *model, const 
 			sites->site[i].count++;
 			return;
 		}
+		if (sites->site[i].count < sites->site[least].count)
+			least = i;
 	}
-	if (sites->used == (sites->room ? sites->room : RULE_SITES_MAX)) {
-		sites->other++;
-		return;
+	at = sites->used;
+	if (at == (sites->room ? sites->room : RULE_SITES_MAX)) {
+		at = least;
+		sites->other += sites->site[at].count;
+	} else {
+		sites->used++;
 	}
-	sites->site[sites->used].module = module;
-	sites->site[sites->used].offset = offset;
-	sites->site[sites->used].tag = tag;
-	sites->site[sites->used].number = number;
-	sites->site[sites->used].count = 1;
-	sites->used++;
+	sites->site[at].module = module;
+	sites->site[at].offset = offset;
+	sites->site[at].tag = tag;
+	sites->site[at].number = number;
+	sites->site[at].count = 1;
 }
 
 void rule_sites_top(const struct rule_sites *sites, struct finding *finding, unsigned most)
@@ -126,4 +130,9 @@ void rule_sites_top_tagged(const struct rule_sites *sites, struct finding *findi
 			counts[entry] = 0;
 		}
 	}
+	for (uint32_t i = 0; i < sum.used; i++)
+		finding->sites_other += counts[i];
+	/* Of what was asked for those nobody knows. */
+	if (tags == UINT64_MAX)
+		finding->sites_other += sites->other;
 }

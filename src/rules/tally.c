@@ -85,13 +85,17 @@ struct rule_line *rule_tally_add(struct rule_tally *tally, struct model *model, 
 static void merge_sites(struct rule_sites *to, const struct rule_sites *from)
 {
 	for (uint32_t i = 0; i < from->used; i++) {
-		uint32_t j = 0;
+		uint32_t j = 0, least = 0;
 
-		while (j < to->used &&
+		for (; j < to->used &&
 		       (to->site[j].module != from->site[i].module || to->site[j].offset != from->site[i].offset ||
-			to->site[j].tag != from->site[i].tag || to->site[j].number != from->site[i].number))
-			j++;
-		if (j == to->room && j == to->used) {
+			to->site[j].tag != from->site[i].tag || to->site[j].number != from->site[i].number);
+		     j++)
+			least = to->site[j].count < to->site[least].count ? j : least;
+		if (j == to->room && j == to->used && to->site[least].count < from->site[i].count) {
+			to->other += to->site[least].count;
+			to->site[least] = from->site[i];
+		} else if (j == to->room && j == to->used) {
 			to->other += from->site[i].count;
 		} else if (j == to->used) {
 			to->site[to->used++] = from->site[i];

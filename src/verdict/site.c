@@ -52,6 +52,19 @@ static int by_count(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
+/* Is more known than what is told in words?  Of those told alike the stack of the most calls
+ * stands for all, unless there is none. */
+static bool is_further(const struct frames *frames)
+{
+	size_t told = 0;
+
+	if (frames->outer < frames->count)
+		told = frames->outer;
+	if (frames->program < frames->count && frames->program > told)
+		told = frames->program;
+	return frames->whole || frames->count > told + 1;
+}
+
 static void tell_finding(struct finding *finding, const struct analysis_stacks *stacks)
 {
 	size_t used = 0;
@@ -69,8 +82,7 @@ static void tell_finding(struct finding *finding, const struct analysis_stacks *
 			finding->sites.at[used++] = *site;
 		} else {
 			finding->sites.at[k].count += site->count;
-			/* Told in the same words, one may still be known further. */
-			if (site->frames && finding->sites.at[k].frames->count < site->frames->count)
+			if (site->frames && !is_further(finding->sites.at[k].frames) && is_further(site->frames))
 				finding->sites.at[k].frames = site->frames;
 			free(site->module);
 		}
@@ -78,8 +90,10 @@ static void tell_finding(struct finding *finding, const struct analysis_stacks *
 	finding->sites.used = used;
 	if (used > 1)
 		qsort(finding->sites.at, used, sizeof finding->sites.at[0], by_count);
-	while (finding->sites.used > SITE_MOST)
-		free(finding->sites.at[--finding->sites.used].module);
+	while (finding->sites.used > SITE_MOST) {
+		finding->sites_other += finding->sites.at[--finding->sites.used].count;
+		free(finding->sites.at[finding->sites.used].module);
+	}
 }
 
 void site_want_findings(const struct finding_list *list, const struct analysis_stacks *stacks)

@@ -232,6 +232,9 @@ static void case_hostile(struct golden *golden)
 	finding->costs.at[0].detail = strdup(HOSTILE);
 	free(finding->sites.at[0].module);
 	finding->sites.at[0].module = strdup("/lib/" HOSTILE ".so");
+	finding->sites_other = 12345;
+	finding->script_kind = SCRIPT_FILE;
+	finding->script = strdup("/srv/" HOSTILE ".py");
 	finding_set(&finding->remedies.at[0].command, "TZ=%s ls", HOSTILE);
 	finding_set(&finding->remedies.at[1].changes, "%s", HOSTILE);
 	free(finding->samples.at[0]);

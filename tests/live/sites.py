@@ -76,7 +76,7 @@ class Built:
         found = [f for f in self.report["findings"] if f["rule"] == rule]
         if len(found) != 1:
             raise SystemExit(f"{len(found)} findings of {rule}")
-        told = sum(site["count"] for site in found[0]["call_sites"])
+        told = sum(site["count"] for site in found[0]["call_sites"]) + found[0]["call_sites_other"]
         if told != found[0]["calls"]:
             raise SystemExit(f"{told} calls told of {found[0]['calls']}")
         return found[0]["call_sites"]
@@ -294,6 +294,46 @@ def jit(built):
     assert not sites[0]["whole"], sites
 
 
+def many(built):
+    """Forty libraries: each caller is told by its own, with counts that are exact."""
+    built.cc("lib00.so", "loaded.c", *LIB, "-DWHO=who")
+    for n in range(1, 40):
+        shutil.copy(os.path.join(built.folder, "lib00.so"), os.path.join(built.folder, f"lib{n:02}.so"))
+    built.cc("p", "many.c", "-ldl")
+    got = {}
+    sites = built.run("./p")
+    expect(sites, {(at("who", "loaded.c", "who"), at("use", "many.c", "use")): 2000})
+    for site in sites:
+        name = os.path.basename(frame(site, site["caller"])["module"])
+        got[name] = got.get(name, 0) + site["count"]
+        assert [words(one) for one in site["frames"][1:4]] == [
+            at("who", "loaded.c", "who"), at("ask_here", "loaded.c", "here"), at("use", "many.c", "use")], site
+    assert got == {f"lib{n:02}.so": 400 for n in (2, 19, 20, 31, 39)}, got
+
+
+def ranges(built):
+    """Code in more places than are kept in mind: right, or said to be as sampled or not known."""
+    built.cc("p", "ranges.c")
+    sites = built.run("./p")
+    assert sum(site["count"] for site in sites) == 750, sites
+    for site in sites:
+        if site["caller"] is not None:
+            assert words(frame(site, site["caller"])) == at("ask", "ranges.c", "ask"), site
+        # Beyond made code nothing is known.
+        if len(site["frames"]) > 2:
+            assert site["frames"][2]["module"] is None or words(site["frames"][2]) == at("main", "ranges.c", "main"), site
+            assert site["frames"][2]["module"] is None or site["count"] <= 150 or site["caller_sampled"], site
+
+
+def late(built):
+    """However many callers a place had before, a stack of the one that counts is copied."""
+    built.cc("p", "late.c")
+    sites = built.run("./p")
+    # Who called is told in the same words for all; the stack is that of most calls.
+    assert sites[0]["count"] >= 1000, sites
+    contains(sites, at("ask", "late.c", "ask"), at("main", "late.c", "main"))
+
+
 def recorded(built):
     """The same from a trace."""
     built.cc("libask.so", "ask.c", *LIB)
@@ -388,6 +428,9 @@ CASES = {
     "deep": (deep, {}),
     "replaced": (replaced, {}),
     "jit": (jit, {}),
+    "many": (many, {}),
+    "ranges": (ranges, {}),
+    "late": (late, {}),
     "recorded": (recorded, {}),
     "vdso": (vdso, {}),
     "attached": (attached, {}),

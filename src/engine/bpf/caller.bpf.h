@@ -36,7 +36,8 @@ struct {
 #define LOADER_BELOW (512ull << 10)
 #define LOADER_ABOVE (768ull << 10)
 /* Callers of one place that have a key of their own; what is no caller's address at all can differ each time. */
-#define CALLERS_MAX 64
+#define CALLERS_MAX 128
+#define MEMO_HITS 32 /* in a row, or nearly: of a caller that has no key a stack is due then */
 #define LOOK_WORDS 2
 #define SAME_WORDS 8
 #define STACK_NEAR 65536 /* above the stack pointer */
@@ -68,7 +69,7 @@ __noinline uint32_t code_new(void)
 	if (!code)
 		return 0;
 	code->refs = 1;
-	code->used = code->version = code->filling = 0;
+	code->used = code->version = code->filling = code->full = 0;
 	code->least = code->span = 0;
 	return index;
 }
@@ -122,8 +123,8 @@ __noinline uint64_t code_place(const struct kern_code *code, uint64_t address)
 	return 0;
 }
 
-/* Beyond the limit the last range grows over all that comes: what is no code there
- * makes keys and sites more, never wrong. */
+/* What follows a range, or begins in it, makes that longer, as code that is made at run time
+ * does.  Beyond the limit nothing is known: without some of it, unequal stacks would be equal. */
 __noinline int code_add(struct kern_code *code, uint64_t start, uint64_t bytes)
 {
 	uint64_t end = start + bytes, least, place;
@@ -136,25 +137,24 @@ __noinline int code_add(struct kern_code *code, uint64_t start, uint64_t bytes)
 		n = (uint32_t)(place & 0xff) - 1;
 		if (n < KERN_CODE_RANGES && bytes <= code->range[n].bytes - (place >> 8))
 			return 0;
+	} else {
+		place = code_place(code, start - 1);
 	}
 	code->version++;
-	if (code->filling)
+	if (code->filling || code->full)
 		return 0;
-	n = code->used;
-	if (n < KERN_CODE_RANGES) {
-		code->range[n].start = start;
-		code->range[n].bytes = bytes;
-		code->used = n + 1;
-	} else {
-		n = KERN_CODE_RANGES - 1;
-		least = code->range[n].start;
-		if (end < least + code->range[n].bytes)
-			end = least + code->range[n].bytes;
-		if (start < least)
-			least = start;
-		code->range[n].start = start = least;
-		code->range[n].bytes = end - least;
+	n = place ? (uint32_t)(place & 0xff) - 1 : code->used;
+	if (n >= KERN_CODE_RANGES) {
+		code->full = 1;
+		return 0;
 	}
+	if (place) {
+		start = code->range[n].start;
+	} else {
+		code->range[n].start = start;
+		code->used = n + 1;
+	}
+	code->range[n].bytes = end - start;
 	if (n == 0)
 		return 0;
 	least = code->span ? code->least : start;
@@ -273,8 +273,9 @@ static __always_inline struct kern_seen *seen(uint64_t key, uint32_t make)
 	return way;
 }
 
-/* CPUs that count at the same time lose a hit now and then; nobody is told of hits. */
-__noinline int is_due(uint64_t key, uint64_t caller)
+/* again: how often the task has just made it, a power of two.  CPUs that count at the same
+ * time lose a hit now and then; nobody is told of hits. */
+__noinline int is_due(uint64_t key, uint64_t caller, uint32_t again)
 {
 	struct kern_seen *place, *one;
 	uint32_t hits;
@@ -290,6 +291,8 @@ __noinline int is_due(uint64_t key, uint64_t caller)
 		if (one->hits == 0 && place->key == key)
 			place->callers++;
 		hits = ++one->hits;
+	} else if (again >= MEMO_HITS) {
+		return 1;
 	}
 	return (hits & (hits - 1)) == 0;
 }
@@ -307,7 +310,7 @@ __noinline int look_anew(struct kern_task *task, struct kern_memo *memo, struct 
 	memo->hits = 1;
 	memo->nr = task->call.nr;
 	code = code_at(task->code);
-	if (!code || code->used == 0 || code->filling)
+	if (!code || code->used == 0 || code->filling || code->full)
 		return 0;
 	scratch->hash = 1;
 	for (uint32_t first = 0; first < ITEM_CALLER_WORDS; first += LOOK_WORDS)
@@ -377,14 +380,14 @@ __noinline int take_caller(struct kern_task *task, uint64_t sp, uint64_t link, u
 		memo->hits++;
 		if (memo->hits & (memo->hits - 1))
 			return 0;
-		return is_due(key_of(task, code), memo->code);
+		return is_due(key_of(task, code), memo->code, memo->hits);
 	}
 	memo->sp = sp;
 	memo->frame = frame;
 	memo->base = base;
 	(void)look_anew(task, memo, scratch);
 	item->caller.code = memo->code;
-	return is_due(key_of(task, code), memo->code ? memo->code : item->caller.word);
+	return is_due(key_of(task, code), memo->code ? memo->code : item->caller.word, 0);
 }
 
 /* In the scratch: behind the record's head and the registers. */

@@ -49,18 +49,17 @@ uint32_t code_version(const struct loaded *loaded, uint32_t index)
 	return index ? __atomic_load_n(&loaded->codes[index].version, __ATOMIC_SEQ_CST) : 0;
 }
 
-/* In the order of their addresses, so that the last one can grow over all that comes. */
 static void add(struct kern_code *code, const struct event_map *map)
 {
 	uint64_t least = map->start, end = map->end;
 
 	if (code->used == KERN_CODE_RANGES) {
-		code->range[KERN_CODE_RANGES - 1].bytes = end - code->range[KERN_CODE_RANGES - 1].start;
-	} else {
-		code->range[code->used].start = map->start;
-		code->range[code->used].bytes = map->end - map->start;
-		code->used++;
+		code->full = 1;
+		return;
 	}
+	code->range[code->used].start = map->start;
+	code->range[code->used].bytes = map->end - map->start;
+	code->used++;
 	if (code->used == 1)
 		return;
 	if (code->span) {
@@ -89,6 +88,6 @@ void code_fill(const struct loaded *loaded, uint32_t index, uint32_t version, co
 	}
 	/* Something was mapped meanwhile: then nothing is known of it for good. */
 	if (code_version(loaded, index) != version)
-		code->used = 0;
+		code->full = 1;
 	__atomic_store_n(&code->filling, 0, __ATOMIC_SEQ_CST);
 }

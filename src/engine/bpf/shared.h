@@ -173,11 +173,13 @@ struct kern_books {
 
 /* Where a process has code, as far as its calls tell; threads share it.  The first range is the program's own. */
 #define KERN_CODES 1024
-#define KERN_CODE_RANGES 16
+#define KERN_CODE_RANGES 96 /* at most 255 */
 struct kern_code {
 	uint32_t refs, used;
 	uint32_t version; /* grows with each change */
 	uint32_t filling; /* the reader writes what was there before us: nothing is known yet */
+	uint32_t full; /* there was more: nothing is known for good */
+	uint32_t pad;
 	uint64_t least, span; /* of all ranges but the first */
 	struct {
 		uint64_t start, bytes;

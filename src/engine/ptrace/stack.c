@@ -14,7 +14,7 @@
 #define SEEN_SETS 8192 /* a power of two */
 #define SEEN_WAYS 4
 /* Callers of one place that have a key of their own; what is no caller's address at all can differ each time. */
-#define CALLERS_MAX 64
+#define CALLERS_MAX 128
 #define STAT_START_STACK 28 /* a field of /proc/PID/stat */
 #define PEEKED_BYTES 1024 /* … when it is read word by word */
 

@@ -90,6 +90,35 @@ static void places_are_joined(void **state)
 	place_of("/a/b", NULL, "none");
 }
 
+static void add_site(struct finding *finding, const char *module, uint32_t number, uint64_t count)
+{
+	struct finding_site site = { .offset = 16, .number = number, .count = count };
+
+	finding_set(&site.module, "%s", module);
+	assert_true(vec_push(&finding->sites, site));
+}
+
+static void sites_of_all_processes(void **state)
+{
+	struct finding_list list = { 0 };
+	struct finding *finding;
+
+	(void)state;
+	add_site(make(&list, &one_rule, 1, "x"), "/lib", 1, 5);
+	finding = make(&list, &one_rule, 2, "x");
+	add_site(finding, "/lib", 2, 40);
+	add_site(finding, "/lib", 1, 3);
+	finding->sites_other = 7;
+	finding_list_merge(&list);
+	finding = &list.items.at[0];
+	assert_int_equal(finding->sites.used, 2);
+	assert_int_equal(finding->sites.at[0].number, 2);
+	assert_int_equal(finding->sites.at[0].count, 40);
+	assert_int_equal(finding->sites.at[1].count, 8);
+	assert_int_equal(finding->sites_other, 7);
+	finding_list_done(&list);
+}
+
 static void script_of(const char *first, const char *second, const char *wanted)
 {
 	struct finding_list list = { 0 };
@@ -153,9 +182,9 @@ static void nothing_is_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equal_ones_become_one),   cmocka_unit_test(places_are_joined),
-		cmocka_unit_test(scripts_are_one_or_none), cmocka_unit_test(different_ones_stay),
-		cmocka_unit_test(nothing_is_nothing),
+		cmocka_unit_test(equal_ones_become_one),  cmocka_unit_test(places_are_joined),
+		cmocka_unit_test(sites_of_all_processes), cmocka_unit_test(scripts_are_one_or_none),
+		cmocka_unit_test(different_ones_stay),	  cmocka_unit_test(nothing_is_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,14 +78,21 @@ static void test_room(void **state)
 	struct finding *finding = finding_add(&list, NULL, FINDING_LIKELY);
 	struct rule_sites sites = { 0 };
 
-	for (unsigned i = 0; i < RULE_SITES_MAX + 10; i++)
+	/* Who has the fewest calls goes, however late one comes that has many. */
+	add(&sites, 0x1000, 3);
+	for (unsigned i = 1; i < RULE_SITES_MAX + 10; i++)
 		add(&sites, 0x2000 + 2 * i, 1);
-	add(&sites, 0x2000, 1);
+	add(&sites, 0x8000, 50);
+	add(&sites, 0x1000, 2);
 	assert_int_equal(sites.used, RULE_SITES_MAX);
-	assert_int_equal(sites.other, 10);
-	rule_sites_top(&sites, finding, 1000);
-	assert_int_equal(finding->sites.used, RULE_SITES_MAX);
-	assert_int_equal(finding->sites.at[0].count, 2);
+	assert_int_equal(sites.other, 11);
+	rule_sites_top(&sites, finding, 2);
+	assert_int_equal(finding->sites.used, 2);
+	assert_int_equal(finding->sites.at[0].count, 50);
+	assert_int_equal(finding->sites.at[0].offset, 0x7000);
+	assert_int_equal(finding->sites.at[1].count, 5);
+	/* No call is left out of the sum. */
+	assert_int_equal(finding->sites_other, RULE_SITES_MAX + 9);
 	finding_list_done(&list);
 }
 
