@@ -9,10 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/text.h"
 #include "rules/reopen.h"
 
-enum { LIMIT_TIMES, LIMIT_GAP };
 enum { REREAD_NAMES = 1, REREAD_LISTS, REREAD_OTHER };
 
 static unsigned reread_kind(struct rule_run *run, const struct model_view *view)
@@ -58,24 +56,18 @@ static bool reread_repeats(struct rule_run *run, const struct reopen_file *file,
 
 static void tell_names(struct rule_run *run, const struct reopen_group *group, struct finding *finding)
 {
-	struct finding_remedy *remedy = finding_add_remedy(finding, REMEDY_SOURCE);
+	struct finding_remedy *remedy;
 
-	if (remedy) {
-		remedy->id = "keep-names";
-		finding_set(&remedy->text, "%s",
-			    group->kind == REREAD_NAMES ? RULE_KEEP_NAMES : "keep what each look-up has found");
-		finding_remedy_saves_all(remedy, finding);
-	}
+	(void)finding_add_remedy_all(finding, REMEDY_SOURCE, "keep-names",
+				     group->kind == REREAD_NAMES ? RULE_KEEP_NAMES
+								 : "keep what each look-up has found");
 	if (group->kind != REREAD_NAMES || strcmp(rule_base_name(group->key.exe->path), "getfacl") != 0)
 		return;
-	remedy = finding_add_remedy(finding, REMEDY_CONFIGURATION);
+	remedy = finding_add_remedy_all(finding, REMEDY_CONFIGURATION, "numeric", "getfacl -n");
 	if (!remedy)
 		return;
-	remedy->id = "numeric";
-	finding_set(&remedy->text, "getfacl -n");
 	remedy->command = rule_command_option(run->model, "-n", group->key.process_id);
 	finding_set(&remedy->changes, "ids are printed in place of names");
-	finding_remedy_saves_all(remedy, finding);
 }
 
 /* It keeps the descriptors of what it serves, when told to. */
@@ -103,74 +95,49 @@ static void tell_other(const struct reopen_group *group, struct finding *finding
 
 	if (strcmp(rule_base_name(group->key.exe->path), "nginx") == 0)
 		tell_nginx(group, finding);
-	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
-
+	remedy = finding_add_remedy_all(finding, REMEDY_SOURCE, "keep",
+					"keep what was read; a stat tells whether the file is another");
 	if (!remedy)
 		return;
-	remedy->id = "keep";
-	finding_set(&remedy->text, "keep what was read; a stat tells whether the file is another");
-	finding_remedy_saves_all(remedy, finding);
 	for (size_t i = 0; i < group->key.tally.lines.used; i++)
 		components += group->key.tally.lines.at[i].components;
 	finding_add_delta(remedy, CALL_newfstatat, 0, (int64_t)group->times, components);
 }
 
-static void tell(struct rule_run *run, const struct reopen_group *group, struct finding_list *out)
+static void reread_tell(struct rule_run *run, const struct reopen_group *group, struct finding *finding)
 {
-	struct finding *finding = rule_key_finding(run, &group->key, FINDING_LIKELY, NULL, out);
-	char *places = rule_places_text(&group->places, "file", "files"), number[TEXT_NUMBER_MAX];
-	bool names = group->kind != REREAD_OTHER;
-	struct buf path = BUF_INIT;
-
-	if (finding && group->first && group->files == 1)
-		(void)text_escape(&path, group->first, strlen(group->first), 0, true);
-	finding_set(finding ? &finding->what : NULL, "reads %s again, %s times",
-		    names		? "the list of names"
-		    : group->files == 1 ? "the same file"
-					: "the same files",
-		    text_count(group->times, number));
-	finding_set(finding ? &finding->where : NULL, "%s", path.bytes > 0 ? buf_text(&path) : places ? places : "");
-	finding_set(finding ? &finding->object : NULL, "%s",
-		    path.bytes > 0 ? buf_text(&path)
-		    : names	   ? "lists of names"
-				   : "files");
-	if (finding && names)
+	if (group->kind != REREAD_OTHER)
 		tell_names(run, group, finding);
-	else if (finding)
+	else
 		tell_other(group, finding);
-	if (finding)
-		finding_add_note(finding, "unchanged as far as seen");
-	if (finding)
-		finding->place = rule_places_place(&group->places);
-	buf_done(&path);
-	free(places);
+	finding_add_note(finding, "unchanged as far as seen");
 }
 
-static const struct reopen_calls reread = { .kind = reread_kind, .repeats = reread_repeats, .tell = tell };
+static const struct reopen_words reread_words[] = {
+	[REREAD_NAMES] = { "reads", "the list of names", "the list of names", "again", "lists of names" },
+	[REREAD_LISTS] = { "reads", "the list of names", "the list of names", "again", "lists of names" },
+	[REREAD_OTHER] = { "reads", "the same file", "the same files", "again", "files" },
+};
+
+static const struct reopen_calls reread = {
+	.words = reread_words, .kind = reread_kind, .repeats = reread_repeats, .tell = reread_tell
+};
 
 static int reread_start(struct rule_run *run)
 {
-	reopen_start(run, &reread, run->limits[LIMIT_GAP], run->limits[LIMIT_TIMES]);
-	return 0;
+	return reopen_start(run, &reread);
 }
 
 static const struct rule_limit reread_limits[] = {
-	[LIMIT_TIMES] = { "times", RULE_COUNT, 10, "that one process reads one file" },
-	[LIMIT_GAP] = { "gap", RULE_NS, RULE_BURST_GAP_NS, "openings further apart do not count" },
+	[REOPEN_TIMES] = { "times", RULE_COUNT, 10, "that one process reads one file" },
+	[REOPEN_GAP] = { "gap", RULE_NS, RULE_BURST_GAP_NS, "openings further apart do not count" },
 	{ 0 },
 };
 
 const struct rule rule_file_reread = {
 	.id = "file-reread",
 	.title = "files read again that did not change",
-	.items = REOPEN_ITEMS,
-	.needs = RULE_NEEDS_PATHS | RULE_NEEDS_DEVICES | RULE_NEEDS_FDS | RULE_NEEDS_TIMES,
-	.calls = reopen_subscribed,
 	.limits = reread_limits,
-	.state_bytes = sizeof(struct reopen_state),
 	.start = reread_start,
-	.call = reopen_call,
-	.image_end = reopen_image_end,
-	.end = reopen_end,
-	.done = reopen_done,
+	REOPEN_RULE,
 };

@@ -8,10 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "rules/reopen.h"
 
-enum { LIMIT_TIMES, LIMIT_GAP };
 enum { PSEUDO_RANDOM = 1, PSEUDO_FILE };
 
 /* Files of processes and threads that come and go: a look at each is right. */
@@ -50,19 +48,21 @@ static bool pseudo_repeats(struct rule_run *run, const struct reopen_file *file,
 	return round->bytes > 0;
 }
 
-static void add_remedy(const struct reopen_group *group, struct finding *finding)
+static void pseudo_tell(struct rule_run *run, const struct reopen_group *group, struct finding *finding)
 {
-	struct finding_remedy *remedy = finding_add_remedy(finding, REMEDY_SOURCE);
+	struct finding_remedy *remedy;
 
-	if (!remedy)
-		return;
 	if (group->kind == PSEUDO_RANDOM) {
-		remedy->id = "getrandom";
-		finding_set(&remedy->text, "getrandom, which needs no descriptor");
-		finding_remedy_saves_all(remedy, finding);
-		finding_add_delta(remedy, CALL_getrandom, 0, (int64_t)group->times, 0);
+		remedy = finding_add_remedy_all(finding, REMEDY_SOURCE, "getrandom",
+						"getrandom, which needs no descriptor");
+		if (remedy)
+			finding_add_delta(remedy, CALL_getrandom, 0, (int64_t)group->times, 0);
 		return;
 	}
+	finding_add_note(finding, "a descriptor of /proc/self stays that of the process that opened it");
+	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
+	if (!remedy)
+		return;
 	remedy->id = "keep-descriptor";
 	finding_set(&remedy->text, "keep the descriptor and pread from 0; read once what does not change");
 	for (size_t i = 0; i < group->key.tally.lines.used; i++) {
@@ -77,60 +77,32 @@ static void add_remedy(const struct reopen_group *group, struct finding *finding
 	}
 }
 
-static void tell(struct rule_run *run, const struct reopen_group *group, struct finding_list *out)
-{
-	struct finding *finding = rule_key_finding(run, &group->key, FINDING_LIKELY, NULL, out);
-	char *places = rule_places_text(&group->places, "file", "files"), number[TEXT_NUMBER_MAX];
-	struct buf path = BUF_INIT;
+static const struct reopen_words pseudo_words[] = {
+	[PSEUDO_RANDOM] = { "opens", "the source of random numbers", "the source of random numbers",
+			    "anew for each look", "random numbers" },
+	[PSEUDO_FILE] = { "opens", "a file of the kernel", "files of the kernel", "anew for each look",
+			  "files of the kernel" },
+};
 
-	if (finding) {
-		if (group->first && group->files == 1)
-			(void)text_escape(&path, group->first, strlen(group->first), 0, true);
-		finding_set(&finding->what, "opens %s anew for each look, %s times",
-			    group->kind == PSEUDO_RANDOM ? "the source of random numbers"
-			    : group->files == 1		 ? "a file of the kernel"
-							 : "files of the kernel",
-			    text_count(group->times, number));
-		finding_set(&finding->where, "%s", path.bytes > 0 ? buf_text(&path) : places ? places : "");
-		finding_set(&finding->object, "%s",
-			    path.bytes > 0		   ? buf_text(&path)
-			    : group->kind == PSEUDO_RANDOM ? "random numbers"
-							   : "files of the kernel");
-		finding->place = rule_places_place(&group->places);
-		add_remedy(group, finding);
-		if (group->kind == PSEUDO_FILE)
-			finding_add_note(finding,
-					 "a descriptor of /proc/self stays that of the process that opened it");
-	}
-	buf_done(&path);
-	free(places);
-}
-
-static const struct reopen_calls pseudo = { .kind = pseudo_kind, .repeats = pseudo_repeats, .tell = tell };
+static const struct reopen_calls pseudo = {
+	.words = pseudo_words, .kind = pseudo_kind, .repeats = pseudo_repeats, .tell = pseudo_tell
+};
 
 static int pseudo_start(struct rule_run *run)
 {
-	reopen_start(run, &pseudo, run->limits[LIMIT_GAP], run->limits[LIMIT_TIMES]);
-	return 0;
+	return reopen_start(run, &pseudo);
 }
 
 static const struct rule_limit pseudo_limits[] = {
-	[LIMIT_TIMES] = { "times", RULE_COUNT, 10, "that one process opens and reads one file" },
-	[LIMIT_GAP] = { "gap", RULE_NS, RULE_BURST_GAP_NS, "openings further apart do not count" },
+	[REOPEN_TIMES] = { "times", RULE_COUNT, 10, "that one process opens and reads one file" },
+	[REOPEN_GAP] = { "gap", RULE_NS, RULE_BURST_GAP_NS, "openings further apart do not count" },
 	{ 0 },
 };
 
 const struct rule rule_reopen_pseudo_file = {
 	.id = "reopen-pseudo-file",
 	.title = "files of the kernel opened anew for each look",
-	.items = REOPEN_ITEMS,
-	.needs = RULE_NEEDS_PATHS | RULE_NEEDS_DEVICES | RULE_NEEDS_FDS | RULE_NEEDS_TIMES,
-	.calls = reopen_subscribed,
 	.limits = pseudo_limits,
-	.state_bytes = sizeof(struct reopen_state),
 	.start = pseudo_start,
-	.call = reopen_call,
-	.image_end = reopen_image_end,
-	.end = reopen_end,
-	.done = reopen_done,
+	REOPEN_RULE,
 };

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/text.h"
 #include "rules/stream.h"
 
 #define ROUNDS_MAX 4096 /* files that are open */
@@ -47,7 +48,7 @@ static void opened(struct rule_run *run, struct reopen_state *state, const struc
 		file->path_hash = path->hash;
 		file->kind = kind;
 	}
-	file->close = rule_burst_next(&file->burst, view, state->gap_ns);
+	file->close = rule_burst_next(&file->burst, view, run->limits[REOPEN_GAP]);
 	round = (struct reopen_round *)rule_keys_get(run, &state->rounds, view,
 						     map_mix(view->process->id, view->made->id), NULL);
 	if (!round)
@@ -158,12 +159,12 @@ static void free_group(struct rule_run *run, struct rule_key *key)
 	free(((struct reopen_group *)key)->first);
 }
 
-void reopen_start(struct rule_run *run, const struct reopen_calls *calls, uint64_t gap_ns, uint64_t times)
+int reopen_start(struct rule_run *run, const struct reopen_calls *calls)
 {
+	uint64_t times = run->limits[REOPEN_TIMES];
 	struct reopen_state *state = run->state;
 
 	state->calls = calls;
-	state->gap_ns = gap_ns;
 	rule_keys_init(&state->rounds, sizeof(struct reopen_round), ROUNDS_MAX);
 	state->rounds.idle_ns = IDLE_NS;
 	state->rounds.candidate = UINT64_MAX;
@@ -175,6 +176,7 @@ void reopen_start(struct rule_run *run, const struct reopen_calls *calls, uint64
 	rule_keys_init(&state->groups, sizeof(struct reopen_group), GROUPS_MAX);
 	state->groups.candidate = 1;
 	state->groups.free = free_group;
+	return 0;
 }
 
 void reopen_image_end(struct rule_run *run, struct model_process *process)
@@ -214,9 +216,26 @@ static void gather(struct rule_run *run, struct rule_key *key, struct finding_li
 
 static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
 {
+	const struct reopen_group *group = (const struct reopen_group *)key;
 	const struct reopen_state *state = run->state;
+	const struct reopen_words *words = &state->calls->words[group->kind];
+	struct finding *finding = rule_key_finding(run, key, FINDING_LIKELY, NULL, out);
+	char *places = rule_places_text(&group->places, "file", "files"), number[TEXT_NUMBER_MAX];
+	struct buf path = BUF_INIT;
 
-	state->calls->tell(run, (const struct reopen_group *)key, out);
+	if (finding) {
+		if (group->first && group->files == 1)
+			(void)text_escape(&path, group->first, strlen(group->first), 0, true);
+		finding_set(&finding->what, "%s %s %s, %s times", words->before,
+			    group->files == 1 ? words->one : words->many, words->after,
+			    text_count(group->times, number));
+		finding_set(&finding->where, "%s", path.bytes > 0 ? buf_text(&path) : places ? places : "");
+		finding_set(&finding->object, "%s", path.bytes > 0 ? buf_text(&path) : words->object);
+		finding->place = rule_places_place(&group->places);
+		state->calls->tell(run, group, finding);
+	}
+	buf_done(&path);
+	free(places);
 }
 
 void reopen_end(struct rule_run *run, struct finding_list *out)

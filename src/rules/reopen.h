@@ -42,23 +42,32 @@ struct reopen_group {
 	unsigned kind, files;
 };
 
+/* How files of a kind are told: "opens a file of the kernel anew for each look". */
+struct reopen_words {
+	const char *before, *one, *many, *after;
+	const char *object; /* for the fingerprint, where there are several files */
+};
+
+/* The limits that each such rule begins with. */
+enum { REOPEN_TIMES, REOPEN_GAP };
+
 struct reopen_calls {
+	const struct reopen_words *words; /* by kind */
 	/* The kind of file that was opened, 0: not meant. */
 	unsigned (*kind)(struct rule_run *run, const struct model_view *view);
 	/* Is this round, just closed, one that need not have been? */
 	bool (*repeats)(struct rule_run *run, const struct reopen_file *file, const struct reopen_round *round,
 			const struct model_process *process);
-	void (*tell)(struct rule_run *run, const struct reopen_group *group, struct finding_list *out);
+	/* Remedies and notes. */
+	void (*tell)(struct rule_run *run, const struct reopen_group *group, struct finding *finding);
 };
 
 struct reopen_state {
 	const struct reopen_calls *calls; /* the rule's */
 	struct rule_keys rounds, files, groups;
-	uint64_t gap_ns;
 };
 
-/* times: openings of one file from which on it is told. */
-void reopen_start(struct rule_run *run, const struct reopen_calls *calls, uint64_t gap_ns, uint64_t times);
+int reopen_start(struct rule_run *run, const struct reopen_calls *calls);
 void reopen_call(struct rule_run *run, const struct model_view *view);
 void reopen_image_end(struct rule_run *run, struct model_process *process);
 void reopen_end(struct rule_run *run, struct finding_list *out);
@@ -68,5 +77,11 @@ const char *reopen_pseudo_type(struct rule_run *run, const struct model_view *vi
 /* What the rules subscribe to, 0-ended, and read. */
 extern const uint16_t reopen_subscribed[];
 #define REOPEN_ITEMS (SYS_ITEM_BIT(PATH) | SYS_ITEM_BIT(STAT) | SYS_ITEM_BIT(OPEN_HOW))
+#define REOPEN_NEEDS (RULE_NEEDS_PATHS | RULE_NEEDS_DEVICES | RULE_NEEDS_FDS | RULE_NEEDS_TIMES)
+/* And these of a struct rule. */
+#define REOPEN_RULE \
+	.items = REOPEN_ITEMS, .needs = REOPEN_NEEDS, .calls = reopen_subscribed, \
+	.state_bytes = sizeof(struct reopen_state), .call = reopen_call, .image_end = reopen_image_end, \
+	.end = reopen_end, .done = reopen_done
 
 #endif

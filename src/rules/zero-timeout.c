@@ -8,12 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/text.h"
-#include "rules/keyed.h"
+#include "rules/law.h"
 #include "rules/stream.h"
-
-#define THREADS_MAX 4096 /* that asked of late */
-#define GROUPS_MAX 4096 /* images with something to tell */
 
 enum { LIMIT_CALLS, LIMIT_BETWEEN, LIMIT_PAUSE, LIMIT_FILES };
 enum { ASKS_IN_VAIN, WAITS_FOR_FILES };
@@ -25,16 +21,9 @@ struct asker {
 	uint64_t process_calls, row, begun_ns;
 };
 
-/* One image, one key for each of the two. */
-struct group {
-	struct rule_key key; /* first */
-	struct rule_burst burst;
-	int what;
-	bool unsure;
-};
-
-struct poll_state {
-	struct rule_keys askers, groups;
+struct poller {
+	struct law_entry entry; /* first */
+	bool unsure; /* whether all of them were files */
 };
 
 /* Which argument is the timeout, -1 where it is no struct. */
@@ -64,24 +53,11 @@ static bool is_zero(const struct model_view *view)
 	return (int32_t)call->args[view->id == CALL_poll ? 2 : 3] == 0;
 }
 
-static struct group *group_of(struct rule_run *run, const struct model_view *view, int what)
-{
-	struct poll_state *state = run->state;
-	struct group *group = (struct group *)rule_keys_get(run, &state->groups, view,
-							    map_mix(view->process->id, (uint64_t)what), NULL);
-
-	if (group)
-		group->what = what;
-	return group;
-}
-
 static void asked_in_vain(struct rule_run *run, const struct model_view *view)
 {
-	struct poll_state *state = run->state;
-	struct asker *asker = (struct asker *)rule_keys_get(run, &state->askers, view,
-							    map_mix(view->process->id, view->call->head.tid), NULL);
+	struct asker *asker = law_follow(run, view, view->call->head.tid, NULL);
 	uint64_t now_ns = view->call->head.time_ns;
-	struct group *group;
+	struct law_entry *entry;
 	bool close;
 
 	if (!asker)
@@ -100,13 +76,9 @@ static void asked_in_vain(struct rule_run *run, const struct model_view *view)
 		return;
 	}
 	(void)rule_tally_add(&asker->key.tally, run->model, view);
-	if (++asker->row < run->limits[LIMIT_CALLS])
-		return;
-	group = group_of(run, view, ASKS_IN_VAIN);
-	if (!group)
-		return;
-	rule_tally_merge(&group->key.tally, &asker->key.tally);
-	rule_keys_value(&state->groups, &group->key, group->key.tally.calls);
+	entry = ++asker->row >= run->limits[LIMIT_CALLS] ? law_entry(run, view, ASKS_IN_VAIN) : NULL;
+	if (entry)
+		law_take(run, entry, &asker->key.tally);
 }
 
 /* 1 a file, 0 not, -1 probably one. */
@@ -156,8 +128,7 @@ static bool only_files(struct rule_run *run, const struct model_view *view, bool
 
 static void poll_call(struct rule_run *run, const struct model_view *view)
 {
-	struct poll_state *state = run->state;
-	struct group *group;
+	struct poller *poller;
 	bool unsure = false;
 
 	if (view->err || !rule_returned(view))
@@ -169,12 +140,11 @@ static void poll_call(struct rule_run *run, const struct model_view *view)
 	}
 	if (!only_files(run, view, &unsure))
 		return;
-	group = group_of(run, view, WAITS_FOR_FILES);
-	if (!group || !rule_burst_next(&group->burst, view, RULE_BURST_GAP_NS))
+	poller = law_entry(run, view, WAITS_FOR_FILES);
+	if (!poller || !rule_burst_next(&poller->entry.burst, view, RULE_BURST_GAP_NS))
 		return;
-	group->unsure = group->unsure || unsure;
-	(void)rule_tally_add(&group->key.tally, run->model, view);
-	rule_keys_value(&state->groups, &group->key, group->key.tally.calls);
+	poller->unsure = poller->unsure || unsure;
+	law_count(run, &poller->entry, view);
 }
 
 /* No script can ask by itself there: the loop asks between two rounds of its work. */
@@ -185,78 +155,50 @@ static bool is_loop(const struct model_exe *exe)
 	return strcmp(name, "node") == 0 || strcmp(name, "nodejs") == 0;
 }
 
-static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
+static void poll_tell(struct rule_run *run, const struct law_entry *entry, struct finding *finding)
 {
-	const struct group *group = (const struct group *)key;
-	bool files = group->what == WAITS_FOR_FILES, loop = !files && is_loop(key->exe);
-	uint64_t least = run->limits[files ? LIMIT_FILES : LIMIT_CALLS];
-	struct finding_remedy *remedy;
-	struct finding *finding;
-
-	if (key->tally.calls < least)
+	if (entry->kind == WAITS_FOR_FILES) {
+		if (((const struct poller *)entry)->unsure)
+			finding->tier = FINDING_LIKELY;
 		return;
-	finding = rule_key_finding(run, key,
-				   loop			     ? FINDING_BY_DESIGN
-				   : files && !group->unsure ? FINDING_CERTAIN
-							     : FINDING_LIKELY,
-				   NULL, out);
-	if (!finding)
-		return;
-	finding->least = least;
-	finding_set(&finding->what, files ? "waits for files, which are always ready"
-					  : "asks again and again whether something is ready, without waiting");
-	finding_set(&finding->where, files ? "nothing but files is asked for" : "nothing was ready, each time");
-	finding_set(&finding->object, files ? "files" : "questions in vain");
-	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
-	if (!remedy)
-		return;
-	remedy->id = files ? "leave-out" : loop ? "larger" : "wait";
-	finding_set(&remedy->text, "%s",
-		    files  ? "leave files out: read them when there is time"
-		    : loop ? "more work in each setImmediate; an event or a timer in place of looking"
-			   : "wait in it: until the next deadline, or without end (-1)");
-	finding_remedy_saves_all(remedy, finding);
-	if (loop)
+	}
+	if (is_loop(entry->key.exe)) {
+		finding->tier = FINDING_BY_DESIGN;
+		(void)finding_add_remedy_all(finding, REMEDY_SOURCE, "larger",
+					     "more work in each setImmediate; an event or a timer in place of looking");
 		finding_add_note(finding,
 				 "node asks once for each round of callbacks, and may not wait with more to do");
-	else if (!files)
-		finding_add_note(finding, "who works in between can do more before it looks again");
+		return;
+	}
+	(void)finding_add_remedy_all(finding, REMEDY_SOURCE, "wait",
+				     "wait in it: until the next deadline, or without end (-1)");
+	finding_add_note(finding, "who works in between can do more before it looks again");
 }
 
-static void poll_image_end(struct rule_run *run, struct model_process *process)
-{
-	struct poll_state *state = run->state;
+static const struct law_kind poll_kinds[] = {
+	[ASKS_IN_VAIN] = { .tier = FINDING_LIKELY,
+			   .least = LIMIT_CALLS,
+			   .what = "asks again and again whether something is ready, without waiting",
+			   .object = "questions in vain",
+			   .where = "nothing was ready, each time" },
+	[WAITS_FOR_FILES] = { .tier = FINDING_CERTAIN,
+			      .least = LIMIT_FILES,
+			      .what = "waits for files, which are always ready",
+			      .object = "files",
+			      .where = "nothing but files is asked for",
+			      .remedy = "leave-out",
+			      .text = "leave files out: read them when there is time" },
+	{ 0 },
+};
 
-	rule_keys_image_end(run, &state->askers, process);
-	rule_keys_image_end(run, &state->groups, process);
-}
-
-static void poll_end(struct rule_run *run, struct finding_list *out)
-{
-	rule_keys_tell(run, &((struct poll_state *)run->state)->groups, out, tell);
-}
-
-static int poll_start(struct rule_run *run)
-{
-	struct poll_state *state = run->state;
-
-	rule_keys_init(&state->askers, sizeof(struct asker), THREADS_MAX);
-	state->askers.idle_ns = UINT64_C(1000000000);
-	state->askers.candidate = UINT64_MAX;
-	rule_keys_init(&state->groups, sizeof(struct group), GROUPS_MAX);
-	/* One table for both. */
-	state->groups.candidate = run->limits[LIMIT_FILES] < run->limits[LIMIT_CALLS] ? run->limits[LIMIT_FILES]
-										      : run->limits[LIMIT_CALLS];
-	return 0;
-}
-
-static void poll_done(struct rule_run *run)
-{
-	struct poll_state *state = run->state;
-
-	rule_keys_done(run, &state->askers);
-	rule_keys_done(run, &state->groups);
-}
+static const struct law poll_law = {
+	.kinds = poll_kinds,
+	.entries = 4096,
+	.entry_bytes = sizeof(struct poller),
+	.followed = 4096, /* threads that asked of late */
+	.followed_bytes = sizeof(struct asker),
+	.tell = poll_tell,
+};
 
 static const uint16_t poll_calls[] = { CALL_poll,	CALL_ppoll,	  CALL_select,	     CALL_pselect6,
 				       CALL_epoll_wait, CALL_epoll_pwait, CALL_epoll_pwait2, 0 };
@@ -276,11 +218,7 @@ const struct rule rule_zero_timeout = {
 	.needs = RULE_NEEDS_TIMES | RULE_NEEDS_FDS,
 	.calls = poll_calls,
 	.limits = poll_limits,
-	.state_bytes = sizeof(struct poll_state),
 	.breadth = 1,
-	.start = poll_start,
 	.call = poll_call,
-	.image_end = poll_image_end,
-	.end = poll_end,
-	.done = poll_done,
+	LAW_RULE(poll_law),
 };
