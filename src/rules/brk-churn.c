@@ -7,17 +7,16 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "rules/law.h"
 #include "rules/memory.h"
 
-#define PROCESSES_MAX 16384
 #define ROUND_CHUNK 65536 /* what programs that use sbrk(2) grow by is round */
 
 enum { LIMIT_TIMES, LIMIT_GROWTH, LIMIT_AGAIN, LIMIT_HELD };
 
-/* One image; its tally has what it shrank by and at once grew by again. */
+/* One image; its tally has what it shrank by and at once grew by again, the burst is since it last shrank. */
 struct heap {
-	struct rule_key key; /* first */
-	struct rule_burst burst; /* since it last shrank */
+	struct law_entry entry; /* first */
 	struct rule_tally shrinks; /* since it last grew */
 	uint64_t end, first; /* the present break and the one at the begin, 0 not known */
 	uint64_t grown, grown_before; /* since it last shrank, and before that */
@@ -72,17 +71,17 @@ static void shrank(struct rule_run *run, struct heap *heap, const struct model_v
 	heap->given += bytes;
 	heap->owed += bytes;
 	(void)rule_tally_add(&heap->shrinks, run->model, view);
-	heap->burst.begun = true;
-	heap->burst.last_ns = view->call->head.time_ns + view->call->duration_ns;
-	heap->burst.last_calls = view->process->calls;
+	heap->entry.burst.begun = true;
+	heap->entry.burst.last_ns = view->call->head.time_ns + view->call->duration_ns;
+	heap->entry.burst.last_calls = view->process->calls;
 }
 
 /* The first growth after shrinking says whether that was for nothing. */
 static bool was_wasted(struct rule_run *run, struct heap *heap, const struct model_view *view)
 {
-	struct rule_burst burst = heap->burst;
+	struct rule_burst burst = heap->entry.burst;
 
-	if (!rule_burst_next(&heap->burst, view, run->limits[LIMIT_HELD])) {
+	if (!rule_burst_next(&heap->entry.burst, view, run->limits[LIMIT_HELD])) {
 		heap->held++;
 		return false;
 	}
@@ -93,6 +92,7 @@ static bool was_wasted(struct rule_run *run, struct heap *heap, const struct mod
 
 static void grew(struct rule_run *run, struct heap *heap, const struct model_view *view, uint64_t bytes)
 {
+	struct law_state *state = run->state;
 	uint64_t again;
 
 	heap->grown += bytes;
@@ -100,8 +100,8 @@ static void grew(struct rule_run *run, struct heap *heap, const struct model_vie
 		if (was_wasted(run, heap, view)) {
 			heap->times++;
 			heap->largest = heap->given > heap->largest ? heap->given : heap->largest;
-			rule_tally_merge(&heap->key.tally, &heap->shrinks);
-			rule_keys_value(run->state, &heap->key, heap->times);
+			rule_tally_merge(&heap->entry.key.tally, &heap->shrinks);
+			rule_keys_value(&state->entries, &heap->entry.key, heap->times);
 		} else {
 			heap->owed = 0;
 		}
@@ -113,12 +113,12 @@ static void grew(struct rule_run *run, struct heap *heap, const struct model_vie
 		return;
 	heap->owed -= again;
 	heap->bytes += again;
-	(void)rule_tally_add(&heap->key.tally, run->model, view);
+	(void)rule_tally_add(&heap->entry.key.tally, run->model, view);
 }
 
 static void heap_call(struct rule_run *run, const struct model_view *view)
 {
-	struct heap *heap = (struct heap *)rule_keys_find(run->state, view->process->id);
+	struct heap *heap;
 	uint64_t now = (uint64_t)view->call->ret, was;
 
 	if (view->err || !rule_returned(view))
@@ -126,11 +126,12 @@ static void heap_call(struct rule_run *run, const struct model_view *view)
 	if (view->id == CALL_munmap) {
 		uint64_t bytes = view->call->args[1];
 
+		heap = law_entry_known(run, view, 0);
 		if (heap && bytes > MEMORY_THRESHOLD && bytes <= MEMORY_THRESHOLD_MOST && bytes > heap->unmapped)
 			heap->unmapped = bytes;
 		return;
 	}
-	heap = (struct heap *)rule_keys_get(run, run->state, view, view->process->id, NULL);
+	heap = law_entry(run, view, 0);
 	if (!heap || now == 0)
 		return;
 	was = heap->end;
@@ -180,70 +181,49 @@ static void tell_settings(struct rule_run *run, const struct heap *heap, struct 
 			 text_count(pad, number));
 }
 
-static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
+static void heap_tell(struct rule_run *run, const struct law_entry *entry, struct finding *finding)
 {
-	const struct heap *heap = (const struct heap *)key;
-	struct finding *finding = rule_key_finding(run, key, FINDING_LIKELY, NULL, out);
+	const struct heap *heap = (const struct heap *)entry;
 	char number[TEXT_NUMBER_MAX], number2[TEXT_NUMBER_MAX];
+	bool glibc = memory_by_glibc(entry->key.tally.sites);
 	uint64_t pages = memory_pages(heap->bytes);
-	struct finding_remedy *remedy;
 
-	if (!finding)
-		return;
-	finding_set(&finding->what, "gives memory of its heap back and takes it again at once");
 	finding_set(&finding->where, "heap, up to %s bytes at a time, %s times", text_count(heap->largest, number),
 		    text_count(heap->times, number2));
-	finding_set(&finding->object, "heap");
 	memory_tell_faults(finding, CALL_brk, pages / 2, pages, "half of it");
-	if (memory_by_glibc(key->tally.sites) && moved_as_malloc(heap)) {
+	if (glibc && moved_as_malloc(heap))
 		tell_settings(run, heap, finding);
-	} else {
-		remedy = finding_add_remedy(finding, REMEDY_SOURCE);
-		if (remedy) {
-			remedy->id = "keep";
-			finding_set(&remedy->text, "keep the memory and use it again");
-			finding_remedy_saves_all(remedy, finding);
-		}
-	}
-	if (memory_by_glibc(key->tally.sites) && !moved_as_malloc(heap))
+	else
+		(void)finding_add_remedy_all(finding, REMEDY_SOURCE, "keep", "keep the memory and use it again");
+	if (glibc && !moved_as_malloc(heap))
 		finding_add_note(finding,
 				 "the program moves the end of its heap itself, by sbrk(2), it seems: settings "
 				 "of malloc would do nothing");
 	if (heap->held > 0)
 		finding_add_note(finding, "left out: %s times that it stayed small for longer",
 				 text_count(heap->held, number));
-	rule_burst_note(&heap->burst, finding);
 }
 
-static void heap_free(struct rule_run *run, struct rule_key *key)
+static void heap_free(struct law_entry *entry)
 {
-	rule_tally_done(&((struct heap *)key)->shrinks);
+	rule_tally_done(&((struct heap *)entry)->shrinks);
 }
 
-static int heap_start(struct rule_run *run)
-{
-	struct rule_keys *keys = run->state;
+static const struct law_kind heap_kinds[] = {
+	{ .tier = FINDING_LIKELY,
+	  .least = LIMIT_TIMES,
+	  .what = "gives memory of its heap back and takes it again at once",
+	  .object = "heap" },
+	{ 0 },
+};
 
-	rule_keys_init(keys, sizeof(struct heap), PROCESSES_MAX);
-	keys->candidate = run->limits[LIMIT_TIMES];
-	keys->free = heap_free;
-	return 0;
-}
-
-static void heap_image_end(struct rule_run *run, struct model_process *process)
-{
-	rule_keys_image_end(run, run->state, process);
-}
-
-static void heap_end(struct rule_run *run, struct finding_list *out)
-{
-	rule_keys_tell(run, run->state, out, tell);
-}
-
-static void heap_done(struct rule_run *run)
-{
-	rule_keys_done(run, run->state);
-}
+static const struct law heap_law = {
+	.kinds = heap_kinds,
+	.entries = 16384,
+	.entry_bytes = sizeof(struct heap),
+	.tell = heap_tell,
+	.free = heap_free,
+};
 
 static const uint16_t heap_calls[] = { CALL_brk, CALL_munmap, 0 };
 
@@ -264,10 +244,6 @@ const struct rule rule_brk_churn = {
 	.env = heap_env,
 	.calls = heap_calls,
 	.limits = heap_limits,
-	.state_bytes = sizeof(struct rule_keys),
-	.start = heap_start,
 	.call = heap_call,
-	.image_end = heap_image_end,
-	.end = heap_end,
-	.done = heap_done,
+	LAW_RULE(heap_law),
 };
