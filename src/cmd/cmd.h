@@ -35,6 +35,10 @@ struct command {
 extern const struct opt command_help_only[];
 /* True to go on with the operands from *ret_first; else end with *ret_status. */
 bool command_operands(const struct command *command, int argc, char **argv, int *ret_first, int *ret_status);
+/* The same where there are more options, which `set` puts into `settings`; *help is what it makes of --help, and
+ * *status beforehand what a line ends with that is not understood. */
+bool command_parse(const struct command *command, int argc, char **argv, opt_set *set, void *settings, const bool *help,
+		   int *ret_first, int *status);
 /* A value of the option `what`: -EINVAL with err. */
 /* --ring: "16M", "64K", "4096": a power of two, a page to 256 MiB. */
 int command_ring(const char *text, uint64_t *ret, struct error *err);

@@ -72,14 +72,6 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 	}
 }
 
-static int feed(void *data, const struct event_head *record)
-{
-	int r = analysis_feed(data, record);
-
-	/* What does not fit is known in part and counted. */
-	return r == -ENOMEM ? 0 : r;
-}
-
 /* A trace or a log: analysed, and told in JSON as `report` would. */
 static int make_report(const char *path, const char *cwd, struct buf *ret, struct error *err)
 {
@@ -95,7 +87,7 @@ static int make_report(const char *path, const char *cwd, struct buf *ret, struc
 	if (r == 0)
 		r = view_analysis(&view, &analysis, err);
 	if (r == 0)
-		r = replay_feed(&replay, feed, analysis, err);
+		r = replay_analyse(&replay, analysis, err);
 	if (r == 0)
 		r = analysis_finish(analysis, &replay.facts, err);
 	if (r == 0) {
@@ -192,14 +184,8 @@ static int diff_main(const struct command *command, int argc, char **argv)
 	struct error err = { 0 };
 	int first, status = EXIT_TROUBLE;
 
-	if (opt_parse(argc, argv, command->options, set_option, &s, &first, &err) < 0) {
-		log_error(&err);
-		return EXIT_TROUBLE;
-	}
-	if (s.help) {
-		command_print_help(command);
-		return command_finish();
-	}
+	if (!command_parse(command, argc, argv, set_option, &s, &s.help, &first, &status))
+		return status;
 	if (argc - first < 1 || argc - first > 2) {
 		replay_complain("diff wants two files, or one to compare with the last run", argc - first,
 				argv + first);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What subcommands whose only option is --help share. */
+/* How the command lines of subcommands begin, and how they end. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,20 +38,26 @@ int command_finish(void)
 	return 0;
 }
 
-bool command_operands(const struct command *command, int argc, char **argv, int *ret_first, int *ret_status)
+bool command_parse(const struct command *command, int argc, char **argv, opt_set *set, void *settings, const bool *help,
+		   int *ret_first, int *status)
 {
 	struct error err = { 0 };
+
+	if (opt_parse(argc, argv, command->options, set, settings, ret_first, &err) < 0) {
+		log_error(&err);
+		return false;
+	}
+	if (*help) {
+		command_print_help(command);
+		*status = command_finish();
+	}
+	return !*help;
+}
+
+bool command_operands(const struct command *command, int argc, char **argv, int *ret_first, int *ret_status)
+{
 	bool help = false;
 
-	if (opt_parse(argc, argv, command->options, set_help, &help, ret_first, &err) < 0) {
-		log_error(&err);
-		*ret_status = EXIT_OURS;
-		return false;
-	}
-	if (help) {
-		command_print_help(command);
-		*ret_status = command_finish();
-		return false;
-	}
-	return true;
+	*ret_status = EXIT_OURS;
+	return command_parse(command, argc, argv, set_help, &help, &help, ret_first, ret_status);
 }

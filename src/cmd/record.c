@@ -115,17 +115,10 @@ static int record(struct record_settings *s, char **argv)
 static int record_main(const struct command *command, int argc, char **argv)
 {
 	struct record_settings s = { .watch = WATCH_OPTIONS_INIT };
-	struct error err = { 0 };
-	int first;
+	int first, status = EXIT_OURS;
 
-	if (opt_parse(argc, argv, command->options, set_option, &s, &first, &err) < 0) {
-		log_error(&err);
-		return EXIT_OURS;
-	}
-	if (s.help) {
-		command_print_help(command);
-		return command_finish();
-	}
+	if (!command_parse(command, argc, argv, set_option, &s, &s.help, &first, &status))
+		return status;
 	if (s.watch.pid_count > 0 && first < argc) {
 		log_line("-p attaches to a process: no command can be given with it");
 		return EXIT_OURS;

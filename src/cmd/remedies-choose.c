@@ -16,14 +16,6 @@
 
 #define WORD_MAX 64
 
-static int feed(void *data, const struct event_head *record)
-{
-	int r = analysis_feed(data, record);
-
-	/* What does not fit is known in part and counted. */
-	return r == -ENOMEM ? 0 : r;
-}
-
 static bool same_command(char *const *a, char *const *b)
 {
 	if (!a)
@@ -128,7 +120,7 @@ static int ask_kept(struct remedies *remedies, char *const *argv, struct buf *ru
 	spec.prices = price_book_new_kept();
 	r = analysis_new(&spec, &analysis, &ignored);
 	if (r == 0)
-		r = replay_feed(&replay, feed, analysis, &ignored);
+		r = replay_analyse(&replay, analysis, &ignored);
 	if (r == 0)
 		r = analysis_finish(analysis, &replay.facts, &ignored);
 	if (r == 0)

@@ -235,6 +235,19 @@ int replay_feed(struct replay *replay, int (*take)(void *data, const struct even
 	return 0;
 }
 
+static int analyse(void *data, const struct event_head *record)
+{
+	int r = analysis_feed(data, record);
+
+	/* What does not fit is known in part and counted. */
+	return r == -ENOMEM ? 0 : r;
+}
+
+int replay_analyse(struct replay *replay, struct analysis *analysis, struct error *err)
+{
+	return replay_feed(replay, analyse, analysis, err);
+}
+
 struct stack_options replay_stack_options(const struct replay *replay)
 {
 	struct stack_options options = { 0 };

@@ -35,6 +35,8 @@ int replay_again(struct replay *replay, struct error *err);
  * What is not whole of the file is told in one line. */
 int replay_feed(struct replay *replay, int (*take)(void *data, const struct event_head *record), void *data,
 		struct error *err);
+/* The same into an analysis. */
+int replay_analyse(struct replay *replay, struct analysis *analysis, struct error *err);
 /* Where frames of its stacks may be looked up: in files of this machine that are older than the trace. */
 struct stack_options replay_stack_options(const struct replay *replay);
 /* What -v tells of the first word of the command, for %n; NULL attached. */

@@ -58,14 +58,6 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 	return view_option(&s->view, letter, value, err);
 }
 
-static int feed(void *data, const struct event_head *record)
-{
-	int r = analysis_feed(data, record);
-
-	/* What does not fit is known in part and counted. */
-	return r == -ENOMEM ? 0 : r;
-}
-
 static unsigned worth_fixing(const struct analysis_result *result)
 {
 	unsigned count = 0;
@@ -105,7 +97,7 @@ static int report(struct report_settings *s, const char *path)
 	if (r == 0)
 		r = view_analysis(&s->view, &analysis, &err);
 	if (r == 0)
-		r = replay_feed(&replay, feed, analysis, &err);
+		r = replay_analyse(&replay, analysis, &err);
 	if (r == 0)
 		r = view_finish(&s->view, analysis, &replay.facts, &err);
 	if (r == 0)
@@ -122,20 +114,15 @@ static int report(struct report_settings *s, const char *path)
 static int report_main(const struct command *command, int argc, char **argv)
 {
 	struct report_settings s = { 0 };
-	struct error err = { 0 };
 	int first, status = EXIT_TROUBLE;
 
-	if (opt_parse(argc, argv, command->options, set_option, &s, &first, &err) < 0) {
-		log_error(&err);
-	} else if (s.help) {
-		command_print_help(command);
-		status = command_finish();
-	} else if (argc - first > 1) {
-		replay_complain("report takes one FILE", argc - first, argv + first);
-	} else if (s.view.finding > 0 && !formats_has(&s.view.formats, "issue")) {
-		log_line("--finding goes with --format issue");
-	} else {
-		status = report(&s, first < argc ? argv[first] : NULL);
+	if (command_parse(command, argc, argv, set_option, &s, &s.help, &first, &status)) {
+		if (argc - first > 1)
+			replay_complain("report takes one FILE", argc - first, argv + first);
+		else if (s.view.finding > 0 && !formats_has(&s.view.formats, "issue"))
+			log_line("--finding goes with --format issue");
+		else
+			status = report(&s, first < argc ? argv[first] : NULL);
 	}
 	view_done(&s.view);
 	return status;

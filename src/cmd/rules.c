@@ -110,18 +110,13 @@ static int explain(struct project *project, const char *name)
 static int explain_main(const struct command *command, int argc, char **argv)
 {
 	struct explain_settings s = { .help = false };
-	struct error err = { 0 };
 	int first, status = EXIT_OURS;
 
-	if (opt_parse(argc, argv, command->options, set_option, &s, &first, &err) < 0) {
-		log_error(&err);
-	} else if (s.help) {
-		command_print_help(command);
-		status = command_finish();
-	} else if (first + 1 != argc) {
-		log_line("explain wants one rule; 'syscull rules' lists them");
-	} else {
-		status = explain(&s.project, argv[first]);
+	if (command_parse(command, argc, argv, set_option, &s, &s.help, &first, &status)) {
+		if (first + 1 != argc)
+			log_line("explain wants one rule; 'syscull rules' lists them");
+		else
+			status = explain(&s.project, argv[first]);
 	}
 	project_done(&s.project);
 	return status;

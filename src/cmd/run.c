@@ -156,16 +156,11 @@ static int run_main(const struct command *command, int argc, char **argv)
 {
 	struct run_settings s = { .watch = WATCH_OPTIONS_INIT };
 	struct error err = { 0 };
-	int first, status;
+	int first, status = EXIT_OURS;
 
-	if (opt_parse(argc, argv, command->options, set_option, &s, &first, &err) < 0) {
-		log_error(&err);
+	if (!command_parse(command, argc, argv, set_option, &s, &s.help, &first, &status)) {
 		view_done(&s.view);
-		return EXIT_OURS;
-	}
-	if (s.help) {
-		command_print_help(command);
-		return command_finish();
+		return status;
 	}
 	if (s.version) {
 		printf("syscull %s\n", SYSCULL_VERSION);

@@ -268,13 +268,6 @@ static int take(void *data, const struct event_head *record)
 	return write_line(s);
 }
 
-static int feed(void *data, const struct event_head *record)
-{
-	int r = analysis_feed(data, record);
-
-	return r == -ENOMEM ? 0 : r;
-}
-
 /* The report's finding of that number; the file is read for it once more. */
 static int find_finding(struct show *s, struct replay *replay, struct analysis **ret_analysis, struct error *err)
 {
@@ -283,7 +276,7 @@ static int find_finding(struct show *s, struct replay *replay, struct analysis *
 	int r = view_analysis(&s->view, ret_analysis, err);
 
 	if (r == 0)
-		r = replay_feed(replay, feed, *ret_analysis, err);
+		r = replay_analyse(replay, *ret_analysis, err);
 	if (r == 0)
 		r = analysis_finish(*ret_analysis, &replay->facts, err);
 	if (r < 0)
@@ -338,18 +331,13 @@ static int show(struct show *s, const char *path)
 static int show_main(const struct command *command, int argc, char **argv)
 {
 	struct show s = { 0 };
-	struct error err = { 0 };
 	int first, status = EXIT_TROUBLE;
 
-	if (opt_parse(argc, argv, command->options, set_option, &s, &first, &err) < 0) {
-		log_error(&err);
-	} else if (s.help) {
-		command_print_help(command);
-		status = command_finish();
-	} else if (argc - first > 1) {
-		replay_complain("show takes one FILE", argc - first, argv + first);
-	} else {
-		status = show(&s, first < argc ? argv[first] : NULL);
+	if (command_parse(command, argc, argv, set_option, &s, &s.help, &first, &status)) {
+		if (argc - first > 1)
+			replay_complain("show takes one FILE", argc - first, argv + first);
+		else
+			status = show(&s, first < argc ? argv[first] : NULL);
 	}
 	view_done(&s.view);
 	return status;
