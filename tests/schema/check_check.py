@@ -6,47 +6,16 @@ usage: check_check.py TOP SYSCULL
 """
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
 
-try:
-    import jsonschema
-except ImportError:
-    print("no python3-jsonschema here", file=sys.stderr)
-    sys.exit(77)
+from schema import Schema, end, need
 
 TOP, SYSCULL = sys.argv[1:]
 SYSCULL = os.path.abspath(SYSCULL)
-NAMES = set()
-bad = []
-
-
-def strict(node, names):
-    """A schema that allows no name but those that it has."""
-    if isinstance(node, dict):
-        if isinstance(node.get("properties"), dict) and "type" in node:
-            names.update(node["properties"])
-            node.setdefault("additionalProperties", False)
-        for value in node.values():
-            strict(value, names)
-    elif isinstance(node, list):
-        for value in node:
-            strict(value, names)
-    return node
-
-
-def schema(name, names):
-    with open(os.path.join(TOP, "docs", "schema", name), encoding="utf-8") as file:
-        loaded = json.load(file)
-    jsonschema.Draft202012Validator.check_schema(loaded)
-    return strict(loaded, names)
-
-
-CHECK = schema("check.schema.json", NAMES)
-RESOLVER = jsonschema.RefResolver(base_uri="", referrer=CHECK, store={"run.schema.json": schema("run.schema.json", set())})
-VALIDATOR = jsonschema.Draft202012Validator(CHECK, resolver=RESOLVER)
+SCHEMA = Schema(TOP, "check.schema.json", ["run.schema.json"])
+bad = SCHEMA.unexplained()
 
 
 def run(name, *command, options=(), status=0):
@@ -61,8 +30,7 @@ def run(name, *command, options=(), status=0):
         bad.append(f"{name}: no report, {done.stderr.decode(errors='replace')}")
         return None
     with open(out, "rb") as file:
-        report = json.load(file)
-    errors = [f"{name}: {'/'.join(map(str, e.absolute_path))}: {e.message[:300]}" for e in VALIDATOR.iter_errors(report)]
+        report, errors = SCHEMA.errors_of_bytes(name, file.read())
     bad.extend(errors)
     if errors:
         return None
@@ -157,22 +125,11 @@ def with_baseline():
         bad.append(f"baseline: {report['baseline']}")
 
 
-def document():
-    with open(os.path.join(TOP, "docs", "json.md"), encoding="utf-8") as file:
-        said = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", file.read()))))
-    bad.extend(f"docs/json.md lacks {name}" for name in sorted(NAMES - said))
-
-
-document()
-probe = subprocess.run([SYSCULL, "check", "--max", "total=100000", "--", "true"], capture_output=True, check=False)
-if probe.returncode != 0:
-    print(f"nothing can be traced here: {probe.stderr.decode(errors='replace').strip()}", file=sys.stderr)
-    sys.exit(77)
+need(subprocess.run([SYSCULL, "check", "--max", "total=100000", "--", "true"], capture_output=True, check=False))
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     checks()
     hostile()
     with_baseline()
     os.chdir("/")
-print("\n".join(bad) or "all as described")
-sys.exit(1 if bad else 0)
+end(bad)
