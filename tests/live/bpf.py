@@ -216,6 +216,26 @@ def case_refused(cwd):
     return bad
 
 
+def case_registers(cwd):
+    """Each of the ways to a call's registers finds the same six arguments; one that the kernel refuses is not taken."""
+    program = ("import ctypes\nlibc = ctypes.CDLL(None)\n"
+               "libc.mmap(*map(ctypes.c_long, (0x10000, 0x3000, 1, 2, 999, 0x7000)))")
+    trace, bad, lines = os.path.join(cwd, "trace"), [], set()
+    for faults in ("", "registers=1", "registers=2", "registers=3", "cast=1"):
+        done = subprocess.run([live.SYSCULL, "record", "--engine", "bpf", "-o", trace, "--", live.PYTHON, "-c", program],
+                              cwd=cwd, env=live.clean_env(SYSCULL_TEST_BPF=faults), stdin=subprocess.DEVNULL,
+                              capture_output=True, check=False, timeout=60)
+        shown = subprocess.run([live.SYSCULL, "show", trace], env=live.clean_env(), capture_output=True, text=True, check=False).stdout
+        found = re.findall(r"mmap\((0x10000, .*999, .*)$", shown, re.M)
+        if done.returncode != 0 or len(found) != 1:
+            bad.append(f"{faults}: {done.returncode} {done.stderr} {found}")
+        lines.update(re.sub(r" <[0-9.]+>$", "", line) for line in found)
+        os.unlink(trace)
+    if len(lines) != 1 or not re.search(r"0x10000, (0x3000|12288), .*READ, .*PRIVATE, 999, (28672|0x7000)\)", "".join(lines)):
+        bad.append(f"{lines}")
+    return bad
+
+
 def case_failed_calls(cwd):
     """Failures that were lost are known by errno while there is room, then by failure alone."""
     program = "import os\nfor i in range(40000):\n try: os.close(900)\n except OSError: pass\n"

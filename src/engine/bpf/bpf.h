@@ -143,11 +143,20 @@ void load_settle(void);
 
 /* fields.c: 0, or -ENOENT with the name of what this kernel lacks. */
 int fields_find(struct kern_offsets *ret, const char **ret_missing);
-/* … and the type of the event at the exit of calls; 0 when it has none. */
-int fields_find_event(struct kern_offsets *ret, uint32_t *ret_exit_event, const char **ret_missing);
+/* … and numbers of types, 0 where it has none. */
+#define FIELDS_TYPES(X) \
+	X(exit_event, BTF_KIND_TYPEDEF, "btf_trace_sys_exit") /* what a program at the exit of calls is given */ \
+	X(cast, BTF_KIND_FUNC, "bpf_rdonly_cast") \
+	X(registers, BTF_KIND_STRUCT, "pt_regs")
+struct fields_types {
+#define FIELDS_TYPE_MEMBER(name, kind, type) uint32_t name;
+	FIELDS_TYPES(FIELDS_TYPE_MEMBER)
+#undef FIELDS_TYPE_MEMBER
+};
+int fields_find_types(struct kern_offsets *ret, struct fields_types *ret_types, const char **ret_missing);
 /* fields-cache.c: what was found at this boot; -ENOENT nothing that can be trusted. */
-int fields_cache_read(struct kern_offsets *ret, uint32_t *ret_exit_event);
-void fields_cache_write(const struct kern_offsets *offsets, uint32_t exit_event);
+int fields_cache_read(struct kern_offsets *ret, struct fields_types *ret_types);
+void fields_cache_write(const struct kern_offsets *offsets, const struct fields_types *found);
 
 /* plan.c */
 void plan_make(struct kern_plan plans[static KERN_NRS], uint64_t items);

@@ -38,9 +38,12 @@ struct {
 /* Callers of one place that have a key of their own; what is no caller's address at all can differ each time. */
 #define CALLERS_MAX 128
 #define MEMO_HITS 32 /* in a row, or nearly: of a caller that has no key a stack is due then */
-#define LOOK_WORDS 2
-#define SAME_WORDS 8
+#define LOOK_WORDS 4
+#define SUM_WORDS 16 /* at once: a call costs as much as some ten of them */
 #define STACK_NEAR 65536 /* above the stack pointer */
+
+/* Odd, and nothing else. */
+#define FACTOR(n) (0x9e3779b97f4a7c15ull ^ 0xd6e8feb86659fd93ull * (2 * (n)))
 
 static __always_inline uint64_t mix(uint64_t hash, uint64_t value)
 {
@@ -173,9 +176,9 @@ __noinline int code_add(struct kern_code *code, uint64_t start, uint64_t bytes)
  * is summed up is in memory, where the verifier does not follow it.
  */
 __noinline int look_at_words(struct kern_scratch *scratch, const struct kern_code *code, struct kern_memo *memo,
-			     uint32_t first)
+			     uint64_t sp, uint32_t first)
 {
-	uint64_t program, program_bytes, least, span, sp, place;
+	uint64_t program, program_bytes, least, span, place;
 
 	if (!settings.stacks || !scratch || !code || !memo)
 		return 0;
@@ -183,7 +186,6 @@ __noinline int look_at_words(struct kern_scratch *scratch, const struct kern_cod
 	program_bytes = code->range[0].bytes;
 	least = code->least;
 	span = code->span;
-	sp = memo->sp;
 	for (uint32_t i = 0; i < LOOK_WORDS; i++) {
 		uint32_t n = (first + i) & (ITEM_CALLER_WORDS - 1), count;
 		uint64_t word = scratch->words.at[n];
@@ -199,7 +201,6 @@ __noinline int look_at_words(struct kern_scratch *scratch, const struct kern_cod
 		}
 		count = memo->count;
 		memo->at[count & (KERN_MEMO_WORDS - 1)] = (uint8_t)n;
-		memo->word[count & (KERN_MEMO_WORDS - 1)] = word;
 		memo->count = count + 1;
 	}
 	return 0;
@@ -208,31 +209,36 @@ __noinline int look_at_words(struct kern_scratch *scratch, const struct kern_cod
 /*
  * Is it the stack that is kept in mind?  Where the next return address is follows
  * from the one before it, as long as frames are of one size; of functions whose
- * frames are not, the frame's address stands in a register, or in a word.
+ * frames are not, the frame's address stands in a register, or in a word.  Sums
+ * are compared, for they are short: of two stacks that differ they are equal once
+ * in 2^64.
  */
-__noinline int same_words(const struct kern_memo *memo, const struct kern_words *words, uint32_t first)
+__noinline uint64_t sum_words(const struct kern_memo *memo, const struct kern_words *words, uint32_t first)
 {
+	uint64_t one = 0, other = 0;
+
 	if (!settings.stacks || !memo || !words)
 		return 0;
-	for (uint32_t i = 0; i < SAME_WORDS; i++) {
-		uint32_t n = (first + i) & (KERN_MEMO_WORDS - 1);
+	/* Two of them, since each multiplication waits for the one before it. */
+	for (uint32_t i = 0; i < SUM_WORDS; i += 2) {
+		const uint8_t *at = &memo->at[(first + i) & (KERN_MEMO_WORDS - 2)];
 
-		if (words->at[memo->at[n] & (ITEM_CALLER_WORDS - 1)] != memo->word[n])
-			return 0;
+		one = (one + words->at[at[0] & (ITEM_CALLER_WORDS - 1)]) * FACTOR(0);
+		other = (other + words->at[at[1] & (ITEM_CALLER_WORDS - 1)]) * FACTOR(8);
 	}
-	return 1;
+	return mix(one, other);
 }
 
-static __always_inline int same_stack(const struct kern_memo *memo, const struct kern_words *words)
+static __always_inline uint64_t sum_of(const struct kern_memo *memo, const struct kern_words *words)
 {
-	/* Those beyond the count are the first word, and as that is. */
-	for (uint32_t first = 0; first < KERN_MEMO_WORDS; first += SAME_WORDS) {
+	uint64_t sum = sum_words(memo, words, 0);
+
+	for (uint32_t first = SUM_WORDS; first < KERN_MEMO_WORDS; first += SUM_WORDS) {
 		if (first >= memo->count)
 			break;
-		if (!same_words(memo, words, first))
-			return 0;
+		sum = mix(sum, sum_words(memo, words, first));
 	}
-	return 1;
+	return sum;
 }
 
 /* A new image begins in its loader, when it has one. */
@@ -298,37 +304,47 @@ __noinline int is_due(uint64_t key, uint64_t caller, uint32_t again)
 }
 
 /* The whole of it, and kept in mind for the next call from there. */
-__noinline int look_anew(struct kern_task *task, struct kern_memo *memo, struct kern_scratch *scratch)
+__noinline int look_anew(struct kern_task *task, struct kern_memo *memo, struct kern_scratch *scratch, uint64_t sp,
+			 uint64_t key)
 {
 	struct kern_code *code;
 
 	if (!settings.stacks || !task || !memo || !scratch)
 		return 0;
-	memo->ip = 0;
+	memo->key = 0;
 	memo->code = 0;
 	memo->count = 0;
 	memo->hits = 1;
-	memo->nr = task->call.nr;
 	code = code_at(task->code);
 	if (!code || code->used == 0 || code->filling || code->full)
 		return 0;
 	scratch->hash = 1;
 	for (uint32_t first = 0; first < ITEM_CALLER_WORDS; first += LOOK_WORDS)
-		(void)look_at_words(scratch, code, memo, first);
+		(void)look_at_words(scratch, code, memo, sp, first);
 	memo->code = scratch->hash | (scratch->hash == 0);
-	memo->version = code->version;
 	if (memo->count > KERN_MEMO_WORDS)
 		return 0;
-	for (uint32_t i = 0; i < SAME_WORDS - 1; i++) {
+	for (uint32_t i = 0; i < SUM_WORDS; i++) {
 		uint32_t n = memo->count + i;
 
-		if (n % SAME_WORDS == 0)
+		if (n % SUM_WORDS == 0 && n != 0)
 			break;
 		memo->at[n & (KERN_MEMO_WORDS - 1)] = 0;
-		memo->word[n & (KERN_MEMO_WORDS - 1)] = scratch->words.at[0];
 	}
-	memo->ip = task->call.ip;
+	memo->sum = sum_of(memo, &scratch->words);
+	memo->key = key;
 	return 0;
+}
+
+/* What a memo is found by: where it differs it is another stack. */
+static __always_inline uint64_t memo_key(const struct kern_task *task, uint64_t sp, uint64_t frame, uint64_t base,
+					 uint64_t word, uint32_t version)
+{
+	uint64_t key = task->call.ip * FACTOR(1) + sp * FACTOR(2) + frame * FACTOR(3) + base * FACTOR(4) +
+		       word * FACTOR(5) + ((uint64_t)version << 32 | (uint32_t)task->call.nr) * FACTOR(6) +
+		       task->images * FACTOR(7);
+
+	return (key ^ key >> 32) | 1;
 }
 
 static __always_inline uint64_t key_of(const struct kern_task *task, const struct kern_code *code)
@@ -345,9 +361,11 @@ __noinline int take_caller(struct kern_task *task, uint64_t sp, uint64_t link, u
 	struct kern_scratch *scratch = my_scratch();
 	uint64_t to_page = PAGE_BYTES - (sp & (PAGE_BYTES - 1));
 	struct kern_caller *item;
+	struct kern_memo_set *set;
 	struct kern_code *code;
 	struct kern_memo *memo;
-	uint32_t version;
+	uint64_t key;
+	uint32_t way;
 
 	/* Where it is on the stack the compiler would pass nothing, which the verifier minds. */
 	KEEP(link);
@@ -365,8 +383,7 @@ __noinline int take_caller(struct kern_task *task, uint64_t sp, uint64_t link, u
 	if (base - sp >= STACK_NEAR)
 		base = 0;
 	code = code_at(task->code);
-	version = code ? code->version : 0;
-	memo = &task->memo[mix(task->call.ip, sp) >> 32 & (KERN_MEMOS - 1)];
+	key = memo_key(task, sp, frame, base, scratch->words.at[0], code ? code->version : 0);
 	item = (struct kern_caller *)task->entered;
 	item->head.type = SYS_ITEM_CALLER;
 	item->head.arg = item->head.flags = 0;
@@ -374,18 +391,21 @@ __noinline int take_caller(struct kern_task *task, uint64_t sp, uint64_t link, u
 	item->caller.word = CALLER_ON_STACK ? scratch->words.at[0] : link;
 	task->entered_bytes = sizeof *item;
 	task->entered_items = 1;
-	if (memo->ip == task->call.ip && memo->nr == task->call.nr && memo->sp == sp && memo->frame == frame &&
-	    memo->base == base && memo->version == version && same_stack(memo, &scratch->words)) {
+	set = &task->memos[key >> 32 & (KERN_MEMO_SETS - 1)];
+	for (way = 0; way < KERN_MEMO_WAYS; way++) {
+		memo = &set->way[way];
+		if (memo->key != key || memo->sum != sum_of(memo, &scratch->words))
+			continue;
+		set->last = way;
 		item->caller.code = memo->code;
 		memo->hits++;
 		if (memo->hits & (memo->hits - 1))
 			return 0;
 		return is_due(key_of(task, code), memo->code, memo->hits);
 	}
-	memo->sp = sp;
-	memo->frame = frame;
-	memo->base = base;
-	(void)look_anew(task, memo, scratch);
+	set->last ^= 1;
+	memo = &set->way[set->last & (KERN_MEMO_WAYS - 1)];
+	(void)look_anew(task, memo, scratch, sp, key);
 	item->caller.code = memo->code;
 	return is_due(key_of(task, code), memo->code ? memo->code : item->caller.word, 0);
 }

@@ -174,12 +174,12 @@ static int enter_cgroup(const struct counting *c, struct error *err)
 /* Of all programs the loader takes only such as get no typed arguments without
  * parsing the types of the whole kernel: 9 ms.  We know the one that it would
  * look for. */
-static uint32_t exit_event;
+static struct fields_types types;
 
 static int prepare_exit(struct bpf_program *program, struct bpf_prog_load_opts *options, long cookie)
 {
 	(void)cookie;
-	options->attach_btf_id = exit_event;
+	options->attach_btf_id = types.exit_event;
 	options->expected_attach_type = BPF_TRACE_RAW_TP;
 	return bpf_program__set_type(program, BPF_PROG_TYPE_TRACING);
 }
@@ -209,8 +209,8 @@ int count_load(struct counting *c, struct error *err)
 	if (!c->skel)
 		return error_set(err, ENOTSUP, "cannot open the counting programs: %s", strerror(errno));
 	settle(c);
-	r = fields_find_event((struct kern_offsets *)&c->skel->rodata->at, &exit_event, &missing);
-	if (r == 0 && exit_event == 0) {
+	r = fields_find_types((struct kern_offsets *)&c->skel->rodata->at, &types, &missing);
+	if (r == 0 && types.exit_event == 0) {
 		missing = "the type of its event sys_exit";
 		r = -ENOENT;
 	}

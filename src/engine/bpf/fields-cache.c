@@ -18,11 +18,10 @@
 #include "engine/bpf/bpf.h"
 
 #define NAME "kernel-fields"
-#define HEADER "syscull kernel-fields 1"
+#define HEADER "syscull kernel-fields 2"
 #define BYTES_MAX 16384
 #define OFFSET_MAX 65535
-#define EVENT_MAX 10000000
-#define EVENT_NAME "sys_exit"
+#define TYPE_MAX 10000000
 
 static const struct {
 	const char *name;
@@ -33,6 +32,16 @@ static const struct {
 #undef ROW
 };
 #define ROW_COUNT (sizeof rows / sizeof rows[0])
+
+static const struct {
+	const char *name;
+	size_t place; /* in struct fields_types */
+} types[] = {
+#define TYPE(name, kind, type) { type, offsetof(struct fields_types, name) },
+	FIELDS_TYPES(TYPE)
+#undef TYPE
+};
+#define TYPE_COUNT (sizeof types / sizeof types[0])
 
 /* Which kernel, on one line; false when that is not known for certain. */
 static bool kernel_line(char *ret, size_t room)
@@ -83,15 +92,20 @@ static bool take_row(const char **at, const char *name, uint32_t most, uint32_t 
 	return true;
 }
 
-static bool parse(const char *text, const char *kernel, struct kern_offsets *ret, uint32_t *ret_exit_event)
+static bool parse(const char *text, const char *kernel, struct kern_offsets *ret, struct fields_types *ret_types)
 {
 	const char *at = text;
 
-	if (!take_text(&at, HEADER "\n") || !take_text(&at, kernel) ||
-	    !take_row(&at, EVENT_NAME, EVENT_MAX, ret_exit_event))
+	if (!take_text(&at, HEADER "\n") || !take_text(&at, kernel))
 		return false;
-	if (*ret_exit_event == KERN_NO_FIELD)
-		*ret_exit_event = 0;
+	for (size_t i = 0; i < TYPE_COUNT; i++) {
+		uint32_t *type = (uint32_t *)(void *)((char *)ret_types + types[i].place);
+
+		if (!take_row(&at, types[i].name, TYPE_MAX, type))
+			return false;
+		if (*type == KERN_NO_FIELD)
+			*type = 0;
+	}
 	for (size_t i = 0; i < ROW_COUNT; i++)
 		if (!take_row(&at, rows[i].name, OFFSET_MAX, (uint32_t *)(void *)((char *)ret + rows[i].place)))
 			return false;
@@ -108,7 +122,7 @@ static bool open_own(struct user_dir *dir, bool make)
 	return false;
 }
 
-int fields_cache_read(struct kern_offsets *ret, uint32_t *ret_exit_event)
+int fields_cache_read(struct kern_offsets *ret, struct fields_types *ret_types)
 {
 	struct buf text = BUF_INIT;
 	struct user_dir dir;
@@ -118,14 +132,20 @@ int fields_cache_read(struct kern_offsets *ret, uint32_t *ret_exit_event)
 	if (!kernel_line(kernel, sizeof kernel) || !open_own(&dir, false))
 		return -ENOENT;
 	if (user_dir_read(&dir, NAME, &text, BYTES_MAX) == 0 && strlen(buf_text(&text)) == text.bytes &&
-	    parse(buf_text(&text), kernel, ret, ret_exit_event))
+	    parse(buf_text(&text), kernel, ret, ret_types))
 		r = 0;
 	buf_done(&text);
 	user_dir_close(&dir);
 	return r;
 }
 
-void fields_cache_write(const struct kern_offsets *offsets, uint32_t exit_event)
+/* A number, or "-" for what is not there. */
+static void put_row(struct buf *text, const char *name, uint32_t value, uint32_t none)
+{
+	(void)(value != none ? buf_printf(text, "%s %" PRIu32 "\n", name, value) : buf_printf(text, "%s -\n", name));
+}
+
+void fields_cache_write(const struct kern_offsets *offsets, const struct fields_types *found)
 {
 	struct buf text = BUF_INIT;
 	struct user_dir dir;
@@ -133,14 +153,13 @@ void fields_cache_write(const struct kern_offsets *offsets, uint32_t exit_event)
 
 	if (!kernel_line(kernel, sizeof kernel) || !open_own(&dir, true))
 		return;
-	(void)buf_printf(&text, HEADER "\n%s" EVENT_NAME " ", kernel);
-	(void)(exit_event ? buf_printf(&text, "%" PRIu32 "\n", exit_event) : buf_puts(&text, "-\n"));
-	for (size_t i = 0; i < ROW_COUNT; i++) {
-		uint32_t offset = *(const uint32_t *)(const void *)((const char *)offsets + rows[i].place);
-
-		(void)buf_printf(&text, "%s ", rows[i].name);
-		(void)(offset != KERN_NO_FIELD ? buf_printf(&text, "%" PRIu32 "\n", offset) : buf_puts(&text, "-\n"));
-	}
+	(void)buf_printf(&text, HEADER "\n%s", kernel);
+	for (size_t i = 0; i < TYPE_COUNT; i++)
+		put_row(&text, types[i].name, *(const uint32_t *)(const void *)((const char *)found + types[i].place),
+			0);
+	for (size_t i = 0; i < ROW_COUNT; i++)
+		put_row(&text, rows[i].name, *(const uint32_t *)(const void *)((const char *)offsets + rows[i].place),
+			KERN_NO_FIELD);
 	/* A folder that cannot be written is no error. */
 	if (!text.failed)
 		(void)user_dir_write(&dir, NAME, text.data, text.bytes);

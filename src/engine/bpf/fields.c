@@ -47,10 +47,18 @@ struct types {
 	size_t string_bytes;
 	uint32_t *at; /* by id: where a type begins; id 0 is void */
 	uint32_t count;
-	uint32_t exit_event; /* of what a program at the exit of calls is given; 0 not found */
+	struct fields_types found;
 };
 
-#define EXIT_EVENT "btf_trace_sys_exit"
+static const struct {
+	uint32_t kind;
+	const char *name;
+	size_t place; /* in struct fields_types */
+} sought[] = {
+#define SOUGHT(name, kind, type) { kind, type, offsetof(struct fields_types, name) },
+	FIELDS_TYPES(SOUGHT)
+#undef SOUGHT
+};
 
 static const char *string_at(const struct types *types, uint32_t offset)
 {
@@ -152,6 +160,17 @@ static bool is_wanted(const char *name)
 	return false;
 }
 
+static void look(struct types *types, const struct btf_type *type)
+{
+	for (size_t i = 0; i < sizeof sought / sizeof sought[0]; i++) {
+		uint32_t *place = (uint32_t *)(void *)((char *)&types->found + sought[i].place);
+
+		if (*place == 0 && BTF_INFO_KIND(type->info) == sought[i].kind &&
+		    strcmp(string_at(types, type->name_off), sought[i].name) == 0)
+			*place = types->count;
+	}
+}
+
 static int walk(struct types *types, struct kern_offsets *ret)
 {
 	uint32_t wanted[64], wanted_count = 0, room = 1 << 17;
@@ -178,9 +197,7 @@ static int walk(struct types *types, struct kern_offsets *ret)
 		if (BTF_INFO_KIND(type->info) == BTF_KIND_STRUCT && wanted_count < 64 &&
 		    is_wanted(string_at(types, type->name_off)))
 			wanted[wanted_count++] = types->count;
-		if (BTF_INFO_KIND(type->info) == BTF_KIND_TYPEDEF &&
-		    strcmp(string_at(types, type->name_off), EXIT_EVENT) == 0)
-			types->exit_event = types->count;
+		look(types, type);
 		types->at[types->count++] = (uint32_t)at;
 		at += sizeof *type + tail;
 	}
@@ -193,7 +210,7 @@ static int walk(struct types *types, struct kern_offsets *ret)
 	return 0;
 }
 
-static int read_types(const char *data, size_t bytes, struct kern_offsets *ret, uint32_t *ret_exit_event)
+static int read_types(const char *data, size_t bytes, struct kern_offsets *ret, struct fields_types *ret_types)
 {
 	const struct btf_header *head = (const void *)data;
 	struct types types = { 0 };
@@ -209,13 +226,13 @@ static int read_types(const char *data, size_t bytes, struct kern_offsets *ret, 
 	types.strings = data + head->hdr_len + head->str_off;
 	types.string_bytes = head->str_len;
 	r = walk(&types, ret);
-	*ret_exit_event = types.exit_event;
+	*ret_types = types.found;
 	free(types.at);
 	return r;
 }
 
 /* All types: once a boot. */
-static int fields_read(struct kern_offsets *ret, uint32_t *ret_exit_event)
+static int fields_read(struct kern_offsets *ret, struct fields_types *ret_types)
 {
 	struct buf copy = BUF_INIT;
 	struct stat st;
@@ -224,29 +241,29 @@ static int fields_read(struct kern_offsets *ret, uint32_t *ret_exit_event)
 	int r;
 
 	memset(ret, 0xff, sizeof *ret);
-	*ret_exit_event = 0;
+	*ret_types = (struct fields_types){ 0 };
 	if (fd < 0)
 		return -errno;
 	if (fstat(fd, &st) == 0 && st.st_size > 0 && st.st_size <= BTF_BYTES_MAX)
 		mapped = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
 	if (mapped != MAP_FAILED) {
-		r = read_types(mapped, (size_t)st.st_size, ret, ret_exit_event);
+		r = read_types(mapped, (size_t)st.st_size, ret, ret_types);
 		(void)munmap(mapped, (size_t)st.st_size);
 	} else {
 		/* It cannot be mapped before Linux 6.16. */
 		r = buf_read_fd(&copy, fd, BTF_BYTES_MAX);
 		if (r == 0)
-			r = read_types(copy.data, copy.bytes, ret, ret_exit_event);
+			r = read_types(copy.data, copy.bytes, ret, ret_types);
 		buf_done(&copy);
 	}
 	(void)close(fd);
 	return r;
 }
 
-int fields_find_event(struct kern_offsets *ret, uint32_t *ret_exit_event, const char **ret_missing)
+int fields_find_types(struct kern_offsets *ret, struct fields_types *ret_types, const char **ret_missing)
 {
-	bool kept = fields_cache_read(ret, ret_exit_event) == 0;
-	int r = kept ? 0 : fields_read(ret, ret_exit_event);
+	bool kept = fields_cache_read(ret, ret_types) == 0;
+	int r = kept ? 0 : fields_read(ret, ret_types);
 
 	*ret_missing = "its type information (" BTF_FILE ", CONFIG_DEBUG_INFO_BTF)";
 	for (size_t i = 0; r == 0 && i < FIELD_COUNT; i++) {
@@ -258,13 +275,13 @@ int fields_find_event(struct kern_offsets *ret, uint32_t *ret_exit_event, const 
 		}
 	}
 	if (r == 0 && !kept)
-		fields_cache_write(ret, *ret_exit_event);
+		fields_cache_write(ret, ret_types);
 	return r;
 }
 
 int fields_find(struct kern_offsets *ret, const char **ret_missing)
 {
-	uint32_t unused;
+	struct fields_types unused;
 
-	return fields_find_event(ret, &unused, ret_missing);
+	return fields_find_types(ret, &unused, ret_missing);
 }

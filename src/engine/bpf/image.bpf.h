@@ -17,7 +17,7 @@ static __always_inline struct kern_exec *exec_in(struct kern_scratch *scratch)
 SEC("raw_tp/sched_process_exec")
 int on_exec(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct kern_task *task = find(ctx, CHAIN_EXEC);
+	struct kern_task *task = find(ctx, bpf_get_current_task_btf(), CHAIN_EXEC);
 	struct kern_scratch *scratch = my_scratch();
 	uint64_t mm;
 
@@ -45,8 +45,7 @@ int on_code(struct bpf_raw_tracepoint_args *ctx)
 
 	if (!settings.stacks || !task || !book)
 		return 0;
-	for (uint32_t i = 0; i < KERN_MEMOS; i++)
-		task->memo[i].ip = 0;
+	task->images++;
 	(void)code_drop(task->code);
 	task->code = code_new();
 	code = code_at(task->code);

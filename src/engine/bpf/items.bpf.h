@@ -176,6 +176,17 @@ __noinline uint64_t count_of(uint32_t kind, uint64_t given, int64_t ret)
 	}
 }
 
+static __always_inline uint32_t ops_of(const volatile struct kern_plan *plan, const struct kern_scratch *scratch)
+{
+	return scratch->at_exit ? plan->enter_ops + plan->exit_ops : plan->enter_ops;
+}
+
+/* Another turn of a program costs more than to look. */
+static __always_inline int has_op(const struct kern_task *task, const struct kern_scratch *scratch)
+{
+	return scratch->part_count != 0 || scratch->next < ops_of(plan_of((uint32_t)task->call.nr), scratch);
+}
+
 /* Queues what the next op wants to be read; 0 when there are no more ops. */
 __noinline int take_op(struct kern_task *task, struct kern_scratch *scratch)
 {
@@ -189,7 +200,7 @@ __noinline int take_op(struct kern_task *task, struct kern_scratch *scratch)
 		return 0;
 	plan = plan_of((uint32_t)task->call.nr);
 	number = scratch->next & (KERN_OPS - 1);
-	last = scratch->at_exit ? plan->enter_ops + plan->exit_ops : plan->enter_ops;
+	last = ops_of(plan, scratch);
 	if (scratch->next >= last || scratch->next >= KERN_OPS)
 		return 0;
 	given = number < plan->enter_ops;
@@ -305,7 +316,8 @@ static __always_inline int begin_tail(struct kern_task *task, struct kern_scratc
 	    bpf_probe_read_kernel(scratch->data + sizeof(struct event_call), entered, task->entered) != 0)
 		return 0;
 	scratch->used = sizeof(struct event_call) + entered;
-	scratch->next = 0;
+	/* What was copied at the enter is not again. */
+	scratch->next = task->unread ? 0 : plan_of((uint32_t)task->call.nr)->enter_ops;
 	scratch->message = 0;
 	scratch->part_count = 0;
 	return 1;
@@ -341,7 +353,7 @@ int on_items(struct bpf_raw_tracepoint_args *ctx)
 		if (!begin_tail(task, scratch))
 			scratch->used = sizeof(struct event_call);
 	}
-	if (!ends && run_op(task, scratch))
+	if (!ends && has_op(task, scratch) && run_op(task, scratch) && has_op(task, scratch))
 		bpf_tail_call(ctx, &chain, CHAIN_ITEMS);
 	if (!scratch->at_exit) {
 		keep_entered(task, scratch);

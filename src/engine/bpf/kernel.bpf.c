@@ -81,10 +81,21 @@ int on_stack(struct bpf_raw_tracepoint_args *ctx)
 	return 0;
 }
 
+static __always_inline const struct registers *registers_of(struct bpf_raw_tracepoint_args *ctx,
+							    struct task_struct *current)
+{
+	const void *(*cast)(uint64_t, uint32_t) = (void *)KERN_CAST_CALL;
+
+	if (settings.registers == KERN_REGISTERS_CAST)
+		return cast(ctx->args[0], settings.registers_type);
+	return (const struct registers *)bpf_task_pt_regs(current);
+}
+
 SEC("raw_tp/sys_enter")
 int on_enter(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct kern_task *task = find(ctx, CHAIN_ENTER);
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct kern_task *task = find(ctx, current, CHAIN_ENTER);
 	struct kern_books *book;
 	struct registers regs;
 	uint32_t arch, number, plan_flags = 0;
@@ -96,7 +107,7 @@ int on_enter(struct bpf_raw_tracepoint_args *ctx)
 	book = my_books();
 	if (!book)
 		return 0;
-	arch = arch_of(nr);
+	arch = arch_of(current, nr);
 	number = plan_number(arch, nr);
 	if (number < KERN_NRS)
 		plan_flags = plan_of(number)->flags;
@@ -110,9 +121,9 @@ int on_enter(struct bpf_raw_tracepoint_args *ctx)
 	if (task->flags & KERN_TASK_IN_CALL)
 		book->strays++;
 	task->regs = ctx->args[0];
-	if (settings.direct) {
-		/* Loaded as they are asked for; a copy of all costs four times as much. */
-		const struct registers *direct = (const struct registers *)bpf_task_pt_regs(bpf_get_current_task_btf());
+	if (settings.registers != KERN_REGISTERS_COPIED) {
+		/* Loaded as they are asked for. */
+		const struct registers *direct = registers_of(ctx, current);
 
 		take_registers(&task->call, direct, arch, 0);
 		sp = SP_OF(direct);
@@ -176,7 +187,7 @@ int on_no_enter(struct bpf_raw_tracepoint_args *ctx)
 		return 0;
 	}
 	book->no_enter++;
-	arch = arch_of(nr);
+	arch = arch_of(bpf_get_current_task_btf(), nr);
 	task->regs = from;
 	task->call.nr = nr;
 	task->call.arch = (uint16_t)arch;
@@ -194,7 +205,7 @@ int on_no_enter(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/sys_exit")
 int on_exit(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct kern_task *task = find(ctx, CHAIN_EXIT);
+	struct kern_task *task = find(ctx, bpf_get_current_task_btf(), CHAIN_EXIT);
 	int64_t ret = (int64_t)ctx->args[1];
 	struct kern_books *book;
 	uint32_t number, flags;

@@ -6,7 +6,7 @@
 SEC("raw_tp/sched_process_fork")
 int on_fork(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct kern_task *parent = find(ctx, CHAIN_FORK);
+	struct kern_task *parent = find(ctx, bpf_get_current_task_btf(), CHAIN_FORK);
 	uint64_t child = ctx->args[1];
 	struct kern_awaited value = { 0 };
 	struct event_fork fork = { 0 };
@@ -70,7 +70,7 @@ int on_fork(struct bpf_raw_tracepoint_args *ctx)
 SEC("raw_tp/sched_process_exit")
 int on_end(struct bpf_raw_tracepoint_args *ctx)
 {
-	struct kern_task *task = find(ctx, CHAIN_END);
+	struct kern_task *task = find(ctx, bpf_get_current_task_btf(), CHAIN_END);
 	struct kern_scratch *scratch = my_scratch();
 	struct kern_books *book = my_books();
 	uint64_t now = bpf_ktime_get_ns();

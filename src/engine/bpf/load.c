@@ -8,6 +8,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/membarrier.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,7 +104,6 @@ static void settle(struct loaded *ret, const struct load_spec *spec, uint32_t ri
 		.task_limit = spec->task_limit,
 		.fail_storage = load_fault("storage"),
 		.small_ring = ring_bytes < LARGE_RING,
-		.direct = load_kernel_is(5, 15),
 		.first_level = load_first_level(),
 	};
 	if (settings->first_level)
@@ -167,11 +167,44 @@ static int share_books(struct loaded *ret, const struct load_spec *spec)
 	return 0;
 }
 
-int load_open(struct loaded *ret, const struct load_spec *spec, struct error *err)
+/* A call that no program can name becomes the one that it stands for. */
+static void name_cast(struct bpf_program *program, uint32_t type)
+{
+	struct bpf_insn *insns = (struct bpf_insn *)bpf_program__insns(program);
+
+	for (size_t i = 0; i < bpf_program__insn_cnt(program); i++) {
+		if (insns[i].code != (BPF_JMP | BPF_CALL) || insns[i].src_reg != 0 || insns[i].imm != KERN_CAST_CALL)
+			continue;
+		insns[i].src_reg = BPF_PSEUDO_KFUNC_CALL;
+		insns[i].imm = (int32_t)type;
+	}
+}
+
+/* By the cheapest of the ways that are allowed, and that this kernel has. */
+static enum kern_registers take_registers(struct loaded *ret, const struct fields_types *types,
+					  enum kern_registers allowed)
+{
+	struct kern_settings *settings = (struct kern_settings *)&ret->skel->rodata->settings;
+	enum kern_registers way = load_kernel_is(5, 15) ? KERN_REGISTERS_HELPER : KERN_REGISTERS_COPIED;
+
+	if (types->cast != 0 && types->registers != 0)
+		way = KERN_REGISTERS_CAST;
+	if (way > allowed)
+		way = allowed;
+	if (way == KERN_REGISTERS_CAST)
+		name_cast(ret->skel->progs.on_enter, types->cast);
+	settings->registers = way;
+	settings->registers_type = types->registers;
+	return way;
+}
+
+/* 0, what the kernel has against it, or INT_MIN: that has been said. */
+static int load_by(struct loaded *ret, const struct load_spec *spec, enum kern_registers *way, struct error *err)
 {
 	int cpus = libbpf_num_possible_cpus();
 	uint32_t wanted = load_fault("first") ? load_fault("first") : FIRST_RING;
 	uint32_t first = spec->whole_ring || spec->ring_bytes < wanted ? (uint32_t)spec->ring_bytes : wanted;
+	struct fields_types types;
 	const char *missing;
 	int r;
 
@@ -180,17 +213,21 @@ int load_open(struct loaded *ret, const struct load_spec *spec, struct error *er
 		.ring = { .fd = -1 },
 		.growth = { .state = GROWTH_SMALL, .fd = -1, .bytes = (uint32_t)spec->ring_bytes, .ring = { .fd = -1 } }
 	};
-	load_quietly();
 	ret->skel = kernel_bpf__open();
-	if (!ret->skel)
-		return error_errno(err, errno, "opening the programs of the bpf engine");
-	settle(ret, spec, first);
-	r = fields_find((struct kern_offsets *)&ret->skel->rodata->at, &missing);
-	if (r < 0) {
-		load_close(ret);
-		return error_set(err, ENOTSUP, "cannot load the bpf engine: the kernel lacks %s; see: syscull doctor",
-				 missing);
+	if (!ret->skel) {
+		(void)error_errno(err, errno, "opening the programs of the bpf engine");
+		return INT_MIN;
 	}
+	settle(ret, spec, first);
+	r = fields_find_types((struct kern_offsets *)&ret->skel->rodata->at, &types, &missing);
+	if (r < 0) {
+		(void)error_set(err, ENOTSUP, "cannot load the bpf engine: the kernel lacks %s; see: syscull doctor",
+				missing);
+		return INT_MIN;
+	}
+	if (load_fault("cast"))
+		types.cast = load_fault("cast");
+	*way = take_registers(ret, &types, *way);
 	r = load_fault("refused") ? -(int)load_fault("refused") : size_maps(ret, spec, first);
 	if (r == 0)
 		r = kernel_bpf__load(ret->skel);
@@ -200,9 +237,26 @@ int load_open(struct loaded *ret, const struct load_spec *spec, struct error *er
 		r = share_books(ret, spec);
 	if (r == 0)
 		r = find_level(ret);
+	return r;
+}
+
+int load_open(struct loaded *ret, const struct load_spec *spec, struct error *err)
+{
+	uint32_t most = load_fault("registers");
+	enum kern_registers way = most ? (enum kern_registers)(most - 1) : KERN_REGISTERS_CAST;
+	int r;
+
+	load_quietly();
+	r = load_by(ret, spec, &way, err);
+	/* That a kernel knows the name need not mean that these programs may call it. */
+	if (r < 0 && r != INT_MIN && r != -EPERM && r != -ENOMEM && way == KERN_REGISTERS_CAST) {
+		load_close(ret);
+		way = KERN_REGISTERS_HELPER;
+		r = load_by(ret, spec, &way, err);
+	}
 	if (r < 0) {
 		load_close(ret);
-		return refused(err, -r);
+		return r == INT_MIN ? -err->code : refused(err, -r);
 	}
 	ret->growth.rings_fd = bpf_map__fd(ret->skel->maps.rings);
 	return 0;

@@ -118,12 +118,23 @@ struct kern_offsets {
 #define KERN_NO_FIELD UINT32_MAX
 #define KERN_UPID_BYTES 16 /* struct upid: the number comes first */
 
+/* How a program comes at a call's registers: each way costs some 15 ns less than the one before it. */
+enum kern_registers {
+	KERN_REGISTERS_COPIED,
+	KERN_REGISTERS_HELPER, /* the kernel hands them out: since 5.15 */
+	KERN_REGISTERS_CAST, /* what the program is given is told to be a pointer to them: since 6.2 */
+};
+/* Where the programs call this they are to call bpf_rdonly_cast: how that is called no program
+ * knows without the kernel's types. */
+#define KERN_CAST_CALL 0x7f0001
+
 /* Set before the programs are loaded; they are then constants to them. */
 struct kern_settings {
 	uint32_t task_limit; /* 0 none */
 	uint32_t fail_storage; /* tests: every so many storages cannot be had; 0 none */
 	uint32_t small_ring; /* each record is to ask how full it is */
-	uint32_t direct; /* the kernel hands out a task's registers: since 5.15 */
+	uint32_t registers; /* enum kern_registers */
+	uint32_t registers_type; /* … number of their type, for the cast */
 	uint32_t first_level; /* we are in the first pid namespace; else `pid_level` tells */
 	uint64_t stack_bytes_max; /* of all copies of stacks together */
 	uint64_t stacks; /* bytes of a stack to copy at most; 0: nobody asks who calls */
@@ -154,6 +165,7 @@ struct kern_live {
 struct kern_books {
 	uint64_t entered; /* calls whose enter was seen */
 	uint64_t no_enter; /* exits without an enter: seen too */
+	uint64_t puts, crowded; /* records written; there was no room for calls */
 	uint64_t ended[KERN_PLACES][KERN_OUTCOMES]; /* how each call ended, bumped before anything is decoded */
 	uint64_t lost[KERN_PLACES][KERN_OUTCOMES]; /* that found no place in the ring … */
 	uint64_t lost_calls; /* all of them */
@@ -164,7 +176,6 @@ struct kern_books {
 	uint64_t followed, not_followed;
 	uint64_t storage_failed; /* tasks that could not be followed for want of memory */
 	uint64_t awaited_failed; /* the same: the table of awaited tasks was full */
-	uint64_t puts, crowded; /* records written; there was no room for calls */
 	uint64_t strays; /* an enter in a call: its exit was missed */
 	uint64_t stacks; /* copied; … that were due, and too much had been copied or waited; … that could not be read */
 	uint64_t stacks_left_out, stacks_unread;
@@ -269,40 +280,45 @@ struct kern_caller {
 	struct item_caller caller;
 };
 
-/* A stack that a task called with, told again by what cannot be equal with another one's. */
-#define KERN_MEMOS 16 /* a power of two */
-#define KERN_MEMO_WORDS 32 /* … too */
+/* A stack that a task called with, told again by what cannot be equal with another one's, and those
+ * that share a place in the table. */
+#define KERN_MEMO_SETS 32 /* a power of two */
+#define KERN_MEMO_WAYS 2
+#define KERN_MEMO_WORDS 32 /* a power of two */
 struct kern_memo {
-	uint64_t ip; /* 0: none */
-	uint64_t sp, frame, base; /* registers: where functions whose frames vary keep the frame's address */
+	uint64_t key; /* of the call, the registers and the lowest word; 0: none */
+	uint64_t sum; /* of the words that are compared */
 	uint64_t code; /* as in struct item_caller */
-	int32_t nr;
-	uint32_t version; /* of struct kern_code */
-	uint32_t hits, count; /* of the words that are compared */
-	uint8_t at[KERN_MEMO_WORDS];
-	uint64_t word[KERN_MEMO_WORDS];
+	uint32_t hits, count; /* of the words */
+	uint8_t at[KERN_MEMO_WORDS]; /* where they are; the lowest one again beyond the count */
+};
+struct kern_memo_set {
+	struct kern_memo way[KERN_MEMO_WAYS];
+	uint32_t last; /* way that was used */
+	uint32_t pad;
 };
 
-/* A task's storage. */
+/* A task's storage.  What each call touches comes first, in one cache line: the kernel has 8 bytes
+ * in front of it there. */
 struct kern_task {
-	struct event_call call; /* of the present or last call; tid and pid hold all the time */
-	uint64_t entered[KERN_ENTERED_BYTES / 8];
-	uint32_t entered_bytes;
 	uint32_t flags;
 	uint32_t unread; /* bit per op: to be read at exit */
-	uint32_t entered_items;
-	uint64_t clone_flags;
-	uint64_t regs; /* where its registers are */
+	uint32_t entered_bytes, entered_items;
 	uint64_t exit_ns; /* end of the last call; 0 none */
 	uint64_t user_ns; /* between calls, our own work in it included */
-	uint64_t gaps, late_gaps;
+	uint64_t gaps;
+	uint64_t regs; /* where its registers are */
+	uint32_t code; /* its slot; 0 none */
+	uint32_t images; /* how many it has had: what is kept in mind of one is nothing to the next */
+	struct event_call call; /* of the present or last call; tid and pid hold all the time */
+	uint64_t entered[KERN_ENTERED_BYTES / 8]; /* follows it: both are put at once */
+	uint64_t clone_flags;
+	uint64_t late_gaps;
 	uint64_t ran_ns; /* on a CPU before we came; 0 unknown, or it was born since */
 	uint64_t delay_ns; /* its wait for a CPU as read last */
 	uint64_t sleeps; /* how often it has given up a CPU, as read last */
 	uint64_t image; /* tells programs apart */
-	uint32_t code; /* its slot; 0 none */
-	uint32_t pad;
-	struct kern_memo memo[KERN_MEMOS];
+	struct kern_memo_set memos[KERN_MEMO_SETS];
 };
 
 /* Flags of records beside EVENT_F_…, taken off before anybody else sees them. */

@@ -124,7 +124,7 @@ static void fields_are_kept(void **state)
 {
 	struct kern_offsets found, again;
 	char text[8192], forged[8192];
-	uint32_t event, event_again;
+	struct fields_types types, types_again;
 	const char *missing;
 	size_t bytes;
 	char *at;
@@ -132,10 +132,11 @@ static void fields_are_kept(void **state)
 
 	if (access("/sys/kernel/btf/vmlinux", R_OK) != 0)
 		skip_part("no /sys/kernel/btf/vmlinux");
-	assert_int_equal(fields_find_event(&found, &event, &missing), 0);
-	assert_int_equal(fields_cache_read(&again, &event_again), 0);
+	assert_int_equal(fields_find_types(&found, &types, &missing), 0);
+	assert_int_equal(fields_cache_read(&again, &types_again), 0);
 	assert_memory_equal(&found, &again, sizeof found);
-	assert_int_equal(event, event_again);
+	assert_memory_equal(&types, &types_again, sizeof types);
+	assert_int_not_equal(types.registers, 0);
 	file = fopen(cache_path(), "r");
 	assert_non_null(file);
 	bytes = fread(text, 1, sizeof text - 1, file);
@@ -160,18 +161,18 @@ static void fields_are_kept(void **state)
 	/* Cut anywhere, or longer, it is not there. */
 	for (size_t cut = 0; cut < bytes; cut += 1 + bytes / 97) {
 		rewrite(text, cut);
-		assert_int_equal(fields_cache_read(&again, &event_again), -ENOENT);
+		assert_int_equal(fields_cache_read(&again, &types_again), -ENOENT);
 	}
 	memcpy(forged, text, bytes);
 	memcpy(forged + bytes, "x 1\n", 4);
 	rewrite(forged, bytes + 4);
-	assert_int_equal(fields_cache_read(&again, &event_again), -ENOENT);
+	assert_int_equal(fields_cache_read(&again, &types_again), -ENOENT);
 	/* Of another boot. */
 	memcpy(forged, text, bytes + 1);
 	at = strchr(forged, '\n') + 1;
 	*at = *at == '0' ? '1' : '0';
 	rewrite(forged, bytes);
-	assert_int_equal(fields_cache_read(&again, &event_again), -ENOENT);
+	assert_int_equal(fields_cache_read(&again, &types_again), -ENOENT);
 	/* Far away. */
 	memcpy(forged, text, bytes + 1);
 	at = strstr(forged, "task_struct.tgid ");
@@ -180,11 +181,11 @@ static void fields_are_kept(void **state)
 	memmove(at + 4, at, strlen(at) + 1);
 	memcpy(at, "9999", 4);
 	rewrite(forged, strlen(forged));
-	assert_int_equal(fields_cache_read(&again, &event_again), -ENOENT);
+	assert_int_equal(fields_cache_read(&again, &types_again), -ENOENT);
 	/* All that is mended by looking anew. */
 	assert_int_equal(fields_find(&again, &missing), 0);
 	assert_memory_equal(&found, &again, sizeof found);
-	assert_int_equal(fields_cache_read(&again, &event_again), 0);
+	assert_int_equal(fields_cache_read(&again, &types_again), 0);
 }
 
 /* Where this machine's kernel tells its types, all is found that is not left out on purpose. */
