@@ -134,16 +134,6 @@ const struct event_item *event_item_next(const struct event_head *head, const st
 	return item < items_end(head) ? item : NULL;
 }
 
-const struct event_item *event_item_arg(const struct event_head *head, enum sys_item type, unsigned arg)
-{
-	const struct event_item *end = items_end(head);
-
-	for (const struct event_item *item = items_begin(head); item < end; item = item_behind(item))
-		if (item->type == type && item->arg == arg && !(item->flags & EVENT_ITEM_UNREAD))
-			return item;
-	return NULL;
-}
-
 const char *event_text(const struct event_head *head, enum sys_item type, unsigned arg, size_t *ret_len)
 {
 	const struct event_item *item = event_item_arg(head, type, arg);

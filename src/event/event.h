@@ -27,9 +27,10 @@ size_t event_fixed_bytes(uint16_t type);
 
 /* Where the items begin; of a record that has no tail it is the end. */
 size_t event_items_at(const struct event_head *head);
+#define EVENT_ANY_ARG UINT32_MAX
 /* The first item of a type, NULL when there is none or it was not read.
  * event_item_arg wants it from one argument.  Rules ask for every call: inline. */
-static inline const struct event_item *event_item(const struct event_head *head, enum sys_item type)
+static inline const struct event_item *event_item_arg(const struct event_head *head, enum sys_item type, unsigned arg)
 {
 	const char *at = (const char *)head, *end = at + head->bytes;
 
@@ -37,13 +38,17 @@ static inline const struct event_item *event_item(const struct event_head *head,
 	while (at < end) {
 		const struct event_item *item = (const void *)at;
 
-		if (item->type == type && !(item->flags & EVENT_ITEM_UNREAD))
+		if (item->type == type && (arg == EVENT_ANY_ARG || item->arg == arg) &&
+		    !(item->flags & EVENT_ITEM_UNREAD))
 			return item;
 		at += sizeof(*item) + ((item->bytes + (size_t)7) & ~(size_t)7);
 	}
 	return NULL;
 }
-const struct event_item *event_item_arg(const struct event_head *head, enum sys_item type, unsigned arg);
+static inline const struct event_item *event_item(const struct event_head *head, enum sys_item type)
+{
+	return event_item_arg(head, type, EVENT_ANY_ARG);
+}
 /* Walks all items, unread ones too: start with NULL. */
 const struct event_item *event_item_next(const struct event_head *head, const struct event_item *prev);
 

@@ -166,6 +166,28 @@ static inline uint64_t trace_gather(uint64_t word)
 	return (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
 }
 
+static inline bool trace_get(const uint8_t **at, const uint8_t *end, uint64_t *ret);
+
+/* The number at `at`, where TRACE_NUMBER_MAX bytes can be read: what follows it, or NULL when it is none. */
+static inline const uint8_t *trace_get_roomy(const uint8_t *at, uint64_t *ret)
+{
+	uint64_t word, last;
+
+	memcpy(&word, at, 8);
+	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) {
+		if (!(word & 0x80)) {
+			*ret = word & 0x7f;
+			return at + 1;
+		}
+		last = ~word & UINT64_C(0x8080808080808080);
+		if (last != 0) {
+			*ret = trace_gather(word & ((last & -last) - 1));
+			return at + ((unsigned)__builtin_ctzll(last) >> 3) + 1;
+		}
+	}
+	return trace_get(&at, at + TRACE_NUMBER_MAX, ret) ? at : NULL;
+}
+
 /* The number at *at; false when there is none before the end. */
 static inline bool trace_get(const uint8_t **at, const uint8_t *end, uint64_t *ret)
 {
@@ -176,17 +198,6 @@ static inline bool trace_get(const uint8_t **at, const uint8_t *end, uint64_t *r
 		*ret = *p;
 		*at = p + 1;
 		return true;
-	}
-	if (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && end - p >= 8) {
-		uint64_t word, last;
-
-		memcpy(&word, p, 8);
-		last = ~word & UINT64_C(0x8080808080808080);
-		if (last != 0) {
-			*at = p + __builtin_ctzll(last) / 8 + 1;
-			*ret = trace_gather(word & ((last & -last) - 1));
-			return true;
-		}
 	}
 	for (unsigned shift = 0; p < end && shift < 70; shift += 7) {
 		uint64_t bits = *p & 0x7f;

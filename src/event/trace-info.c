@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The first and the last block of a trace file: fields, each with its number
- * and its length, of which a reader takes those that it knows; and the check
- * sum of blocks.
+ * and its length, of which a reader takes those that it knows.
  */
 #include <errno.h>
 #include <limits.h>
@@ -28,39 +27,6 @@ enum {
 
 /* Of one text of ours, one list of words. */
 #define WORDS_MAX 65536
-
-uint32_t trace_check(const void *data, size_t bytes)
-{
-	static uint32_t table[8][256];
-	const uint8_t *p = data;
-	uint32_t sum = ~0u;
-
-	if (table[0][1] == 0) {
-		for (uint32_t i = 0; i < 256; i++) {
-			uint32_t value = i;
-
-			for (int bit = 0; bit < 8; bit++)
-				value = value >> 1 ^ (value & 1 ? 0xedb88320u : 0);
-			table[0][i] = value;
-		}
-		for (int step = 1; step < 8; step++)
-			for (uint32_t i = 0; i < 256; i++)
-				table[step][i] = table[step - 1][i] >> 8 ^ table[0][table[step - 1][i] & 0xff];
-	}
-	for (; bytes >= 8; bytes -= 8, p += 8) {
-		uint32_t low, high;
-
-		memcpy(&low, p, 4);
-		memcpy(&high, p + 4, 4);
-		low ^= sum;
-		sum = table[7][low & 0xff] ^ table[6][low >> 8 & 0xff] ^ table[5][low >> 16 & 0xff] ^
-		      table[4][low >> 24] ^ table[3][high & 0xff] ^ table[2][high >> 8 & 0xff] ^
-		      table[1][high >> 16 & 0xff] ^ table[0][high >> 24];
-	}
-	while (bytes-- > 0)
-		sum = sum >> 8 ^ table[0][(sum ^ *p++) & 0xff];
-	return ~sum;
-}
 
 static int put_number(struct buf *buf, uint64_t value)
 {

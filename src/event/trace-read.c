@@ -209,20 +209,35 @@ static bool get_small(struct trace_reader *reader, uint64_t most, uint64_t *ret)
 	return get(reader, ret) && *ret <= most;
 }
 
-static bool get_words(struct trace_reader *reader, uint64_t *words, unsigned count)
+static bool get_words_to_the_end(struct trace_reader *reader, uint64_t *words, unsigned count)
 {
-	const uint8_t *at = reader->at, *end = reader->end;
 	uint64_t mask, delta;
 
-	if (!trace_get(&at, end, &mask) || mask >> count)
+	if (!get(reader, &mask) || mask >> count)
 		return false;
-	while (mask) {
-		unsigned i = (unsigned)__builtin_ctzll(mask);
-
-		if (!trace_get(&at, end, &delta))
+	for (; mask; mask &= mask - 1) {
+		if (!get(reader, &delta))
 			return false;
-		words[i] += trace_unzigzag(delta);
-		mask &= mask - 1;
+		words[__builtin_ctzll(mask)] += trace_unzigzag(delta);
+	}
+	return true;
+}
+
+static bool get_words(struct trace_reader *reader, uint64_t *words, unsigned count)
+{
+	const uint8_t *at = reader->at;
+	uint64_t mask, delta;
+
+	if (reader->end - at < TRACE_NUMBER_MAX * (TRACE_WORDS_MAX + 1))
+		return get_words_to_the_end(reader, words, count);
+	at = trace_get_roomy(at, &mask);
+	if (!at || mask >> count)
+		return false;
+	for (; mask; mask &= mask - 1) {
+		at = trace_get_roomy(at, &delta);
+		if (!at)
+			return false;
+		words[__builtin_ctzll(mask)] += trace_unzigzag(delta);
 	}
 	reader->at = at;
 	return true;
@@ -373,7 +388,11 @@ static int get_record(struct trace_reader *reader, struct trace_shape *shape)
 	}
 	if (!whole)
 		return -EBADMSG;
-	memcpy(head + 1, shape->word, 8u * shape->fixed);
+	/* A known size is copied by moves. */
+	if (shape->type == EVENT_CALL)
+		memcpy(head + 1, shape->word, 8u * TRACE_CALL_WORDS);
+	else
+		memcpy(head + 1, shape->word, 8u * shape->fixed);
 	for (unsigned i = 0; i < shape->items; i++) {
 		used = get_item(reader, &shape->item[i], used);
 		if (used == 0)

@@ -62,10 +62,13 @@ static bool through_fd(const struct task *task, uint64_t enter_ns, const struct 
 		uint32_t components; /* the number included */
 	} forms[] = { { "/proc/self/fd/", 4 }, { "/proc/thread-self/fd/", 4 }, { "/dev/fd/", 3 } };
 	const char *text = event_item_data(item);
-	const char *end = text + strnlen(text, item->bytes);
+	const char *end;
 
-	if (end - text < 8 || text[0] != '/' || (text[1] != 'p' && text[1] != 'd') ||
+	if (item->bytes < 8 || text[0] != '/' || (text[1] != 'p' && text[1] != 'd') ||
 	    (task->dirs && task->dirs->root && *task->dirs->root))
+		return false;
+	end = text + strnlen(text, item->bytes);
+	if (end - text < 8)
 		return false;
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
 		size_t bytes = strlen(forms[i].prefix);

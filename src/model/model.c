@@ -58,6 +58,7 @@ struct model *model_new_limited(const struct model_limits *limits)
 		return NULL;
 	}
 	shapes_init(model);
+	model->no_view.process = &model->stranger_image.pub;
 	return model;
 }
 
@@ -134,8 +135,8 @@ int model_feed(struct model *model, const struct event_head *head, struct model_
 
 	if (model->graves)
 		files_bury(model);
-	memset(ret_view, 0, sizeof(*ret_view));
-	ret_view->process = &model->stranger_image.pub;
+	/* Of its own: gcc's rep stos takes longer than all these. */
+	*ret_view = model->no_view;
 
 	/* Records may come from files: a size that does not hold its type's fixed part is no record. */
 	if (head->bytes < event_fixed_bytes(head->type))

@@ -236,8 +236,8 @@ void path_resolve(struct resolved *out, const struct dirs *dirs, const char *bas
 			physical = base_physical < at ? base_physical : at;
 			out->solid = out->before = base_solid < at ? base_solid : (uint32_t)at;
 			/* ".." stops at the root of a task that is in it. */
-			floor = root ? strlen(root) : 0;
-			if (floor > at || strncmp(out->text, root ? root : "", floor) != 0)
+			floor = root && *root ? strlen(root) : 0;
+			if (floor > 0 && (floor > at || strncmp(out->text, root, floor) != 0))
 				floor = 0;
 			if (append(out, text, text + bytes, &at, floor, &physical)) {
 				if (at == 0)

@@ -83,10 +83,7 @@ void startup_feed(struct model *model, const struct event_call *call, struct mod
 		view->process->starting = false;
 }
 
-static bool begins(const char *text, const char *with)
-{
-	return strncmp(text, with, strlen(with)) == 0;
-}
+#define BEGINS(text, bytes, with) ((bytes) >= sizeof(with) - 1 && memcmp(text, with, sizeof(with) - 1) == 0)
 
 /* What is long and rarely there: by the byte that most paths have not. */
 static bool has_gconv_modules(const char *path, size_t bytes, size_t plain)
@@ -129,8 +126,8 @@ enum model_phase startup_path_phase(const char *path, size_t bytes, size_t plain
 
 	if (bytes < 2 || path[0] != '/')
 		return MODEL_PHASE_WORK;
-	if (path[1] == 'u' && begins(path, "/usr/") &&
-	    (begins(path + 5, "lib/locale") || begins(path + 5, "share/locale") ||
+	if (path[1] == 'u' && BEGINS(path, bytes, "/usr/") &&
+	    (BEGINS(path, bytes, "/usr/lib/locale") || BEGINS(path, bytes, "/usr/share/locale") ||
 	     has_gconv_modules(path, bytes, plain)))
 		return MODEL_PHASE_LOCALE;
 	if (path[1] != 's' && path[1] != 'p' && path[1] != 'e')

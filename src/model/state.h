@@ -257,6 +257,7 @@ struct model {
 	VEC(struct model_site) sites;
 	struct map site_by_hash; /* → its number */
 	struct call_shape shapes[CALL_COUNT];
+	struct model_view no_view; /* of no call, and of the process that stands for strangers */
 	struct resolved paths[2];
 };
 

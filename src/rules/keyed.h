@@ -36,6 +36,8 @@ struct rule_object {
  * instance itself.  Never the bare number.  False: not known.
  */
 bool rule_object_of(struct model *model, const struct model_view *view, struct rule_object *ret);
+/* The same without its mount, which takes longest to find; dev is then what the descriptor has. */
+bool rule_object_named(const struct model_view *view, struct rule_object *ret);
 /* Of a descriptor: the instance, from its opening to its closing, is the id. */
 bool rule_object_instance(struct model *model, const struct model_view *view, struct rule_object *ret);
 

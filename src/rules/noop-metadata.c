@@ -135,7 +135,7 @@ static void looked(struct rule_run *run, const struct model_view *view)
 	struct rule_object object;
 	bool link = means_link(view);
 
-	if (view->err || !stat || !rule_object_of(run->model, view, &object))
+	if (view->err || !stat || !rule_object_named(view, &object))
 		return;
 	learn(run->state, view, object_hash(&object, link), stat);
 	/* What is no link is the same either way. */
@@ -260,7 +260,7 @@ static void set(struct rule_run *run, const struct model_view *view, enum part p
 	struct rule_object object;
 	struct group *group;
 
-	if (!rule_object_of(run->model, view, &object))
+	if (!rule_object_named(view, &object))
 		return;
 	if (view->err) {
 		struct known *known = known_of(state, object_hash(&object, means_link(view)));

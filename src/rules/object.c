@@ -28,7 +28,8 @@ static void find_mount(struct model *model, const struct model_view *view, struc
 		object->dev = object->mount->dev;
 }
 
-bool rule_object_instance(struct model *model, const struct model_view *view, struct rule_object *ret)
+/* All but the mount. */
+static bool name_instance(const struct model_view *view, struct rule_object *ret)
 {
 	const struct model_file *file = view->file;
 
@@ -41,25 +42,41 @@ bool rule_object_instance(struct model *model, const struct model_view *view, st
 	ret->path_hash = ret->path ? file->path_hash : 0;
 	ret->dev = file->dev;
 	ret->ino = file->ino;
+	return true;
+}
+
+bool rule_object_instance(struct model *model, const struct model_view *view, struct rule_object *ret)
+{
+	if (!name_instance(view, ret))
+		return false;
 	find_mount(model, view, ret);
+	return true;
+}
+
+bool rule_object_named(const struct model_view *view, struct rule_object *ret)
+{
+	if (view->path && view->path->bytes > 0) {
+		*ret = (struct rule_object){ .id = view->path->hash,
+					     .path = view->path->text,
+					     .path_hash = view->path->hash };
+		return true;
+	}
+	if (!name_instance(view, ret))
+		return false;
+	/* A path means the same object on the way through another descriptor. */
+	if (ret->path)
+		ret->id = ret->path_hash;
+	else
+		ret->id = map_mix(ret->dev, ret->ino ? ret->ino : ret->instance);
 	return true;
 }
 
 bool rule_object_of(struct model *model, const struct model_view *view, struct rule_object *ret)
 {
-	if (!view->path || view->path->bytes == 0) {
-		if (!rule_object_instance(model, view, ret))
-			return false;
-		/* A path means the same object on the way through another descriptor. */
-		if (ret->path)
-			ret->id = ret->path_hash;
-		else
-			ret->id = map_mix(ret->dev, ret->ino ? ret->ino : ret->instance);
-		return true;
-	}
-	*ret = (struct rule_object){ .id = view->path->hash, .path = view->path->text, .path_hash = view->path->hash };
+	if (!rule_object_named(view, ret))
+		return false;
 	/* As passed: equal texts are taken for one file, its mount stays unknown. */
-	if (view->path->absolute)
+	if (ret->instance || view->path->absolute)
 		find_mount(model, view, ret);
 	return true;
 }

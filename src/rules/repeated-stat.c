@@ -111,7 +111,7 @@ static bool look_of(const struct model_view *view, enum look *ret_look, uint64_t
 static bool answer_of(const struct model_view *view, enum look look, struct answer *ret)
 {
 	const struct item_stat *stat;
-	uint64_t parts[8];
+	uint64_t parts[8], value = 0;
 
 	ret->value = (uint64_t)view->err + 1;
 	if (view->err || (look != LOOK_STAT && look != LOOK_LSTAT))
@@ -127,7 +127,11 @@ static bool answer_of(const struct model_view *view, enum look look, struct answ
 	parts[5] = (uint64_t)stat->mode << 32 | stat->nlink;
 	parts[6] = (uint64_t)stat->uid << 32 | stat->gid;
 	parts[7] = (uint64_t)stat->rdev_major << 32 | stat->rdev_minor;
-	ret->value = map_hash(parts, sizeof parts);
+	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+		value = (value ^ parts[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		value ^= value >> 29;
+	}
+	ret->value = value;
 	ret->folder = (stat->mode & 0170000) == 0040000;
 	return true;
 }
@@ -241,11 +245,14 @@ static void stat_call(struct rule_run *run, const struct model_view *view)
 		note_wait(state, run, view);
 		return;
 	}
-	if (!view->path || !view->path->absolute || !look_of(view, &look, &mode) || !answer_of(view, look, &now))
+	if (!view->path || !view->path->absolute)
 		return;
 	/* With TZ unset this is told by localtime-stat. */
-	if (view->path->bytes == sizeof ZONE_PATH - 1 && strcmp(view->path->text, ZONE_PATH) == 0 &&
+	if (view->path->bytes == sizeof ZONE_PATH - 1 &&
+	    memcmp(view->path->text, ZONE_PATH, sizeof ZONE_PATH - 1) == 0 &&
 	    !(view->process->env_known && view->process->tz))
+		return;
+	if (!look_of(view, &look, &mode) || !answer_of(view, look, &now))
 		return;
 	looked(run, view, map_mix(map_mix(view->process->id, view->path->hash), map_mix(look, mode)), look, &now);
 }

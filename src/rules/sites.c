@@ -39,8 +39,9 @@ void rule_sites_add_tagged(struct rule_sites *sites, struct model *model, const 
 		offset = view->call->ip;
 	}
 	for (uint32_t i = 0; i < sites->used; i++) {
-		if (sites->site[i].module == module && sites->site[i].offset == offset && sites->site[i].tag == tag &&
-		    sites->site[i].number == number) {
+		/* By the number first: it mostly tells. */
+		if (sites->site[i].number == number && sites->site[i].tag == tag && sites->site[i].offset == offset &&
+		    sites->site[i].module == module) {
 			sites->site[i].count++;
 			return;
 		}

@@ -19,6 +19,11 @@ struct analysis_shown {
 	struct verdict_call *all_calls; /* of the whole tree */
 };
 
+struct analysis_subscriber {
+	void (*call)(struct rule_run *run, const struct model_view *view);
+	struct rule_run *run;
+};
+
 struct analysis {
 	struct analysis_result result; /* owns model, prices and by_call */
 	struct package_book *packages;
@@ -38,7 +43,7 @@ struct analysis {
 	VEC(const char *) env; /* NULL-ended */
 	VEC(struct rule_run) runs;
 	struct rule_claims claims; /* of all of them */
-	VEC(uint16_t) subscribers; /* indices of runs, by call */
+	VEC(struct analysis_subscriber) subscribers; /* by call */
 	uint32_t first[CALL_COUNT + 1]; /* where a call's subscribers begin */
 	struct finding_list findings;
 	bool finished;

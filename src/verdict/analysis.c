@@ -81,16 +81,20 @@ static bool subscribes(const struct rule *rule, unsigned call)
 	return false;
 }
 
-/* One list of rules per call, back to back: a call that no rule reads costs
+/* One list of rules per call, back to back, once all runs have their place: a call that no rule reads costs
  * the comparison of two numbers. */
 static int make_subscriptions(struct analysis *analysis)
 {
 	for (unsigned call = 0; call < CALL_COUNT; call++) {
 		analysis->first[call] = (uint32_t)analysis->subscribers.used;
-		for (size_t i = 0; i < analysis->runs.used; i++)
-			if (subscribes(analysis->runs.at[i].rule, call) &&
-			    !vec_push(&analysis->subscribers, (uint16_t)i))
+		for (size_t i = 0; i < analysis->runs.used; i++) {
+			struct rule_run *run = &analysis->runs.at[i];
+
+			if (subscribes(run->rule, call) &&
+			    !vec_push(&analysis->subscribers,
+				      (struct analysis_subscriber){ .call = run->rule->call, .run = run }))
 				return -ENOMEM;
+		}
 	}
 	analysis->first[CALL_COUNT] = (uint32_t)analysis->subscribers.used;
 	return 0;
@@ -256,11 +260,12 @@ static int feed_call(struct analysis *analysis, const struct model_view *view)
 	}
 	if (view->call->head.flags & EVENT_F_UNFINISHED)
 		return r;
-	for (uint32_t i = analysis->first[view->id]; i < analysis->first[view->id + 1]; i++) {
-		struct rule_run *run = &analysis->runs.at[analysis->subscribers.at[i]];
-
-		run->rule->call(run, view);
-	}
+	if (analysis->first[view->id] == analysis->first[view->id + 1])
+		return r;
+	for (const struct analysis_subscriber *at = analysis->subscribers.at + analysis->first[view->id],
+					      *end = analysis->subscribers.at + analysis->first[view->id + 1];
+	     at < end; at++)
+		at->call(at->run, view);
 	return r;
 }
 

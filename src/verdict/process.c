@@ -141,7 +141,8 @@ static bool has_cell(struct process_book *book, struct process_run *run, uint32_
 
 int process_add(struct process_book *book, const struct model_process *process, uint32_t row, int err)
 {
-	uint32_t number = run_of(book, process);
+	bool last = process->id == book->last_image && book->last_run;
+	uint32_t number = last ? book->last_run : run_of(book, process);
 	struct process_run *run;
 	uint64_t *errors;
 

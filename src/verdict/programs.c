@@ -87,7 +87,8 @@ static struct program_cell *cell_of(struct program_book *book, struct program *p
 void programs_add_call(struct program_book *book, const struct model_process *process, uint32_t row,
 		       enum model_phase phase, int err)
 {
-	struct program *program = program_of(book, process->exe);
+	bool last = book->last == (uint64_t)process->exe->id + 1;
+	struct program *program = last ? &book->programs.at[book->last_place] : program_of(book, process->exe);
 	struct program_cell *cell = program ? cell_of(book, program, row) : NULL;
 
 	if (!program)

@@ -62,7 +62,9 @@ static struct tally_row *row_of(struct tally *tally, uint16_t arch, int32_t nr)
 
 const struct tally_row *tally_add(struct tally *tally, const struct event_call *call, int err, unsigned path_components)
 {
-	struct tally_row *row = row_of(tally, call->arch, call->nr);
+	bool known = call->arch == SYS_ARCH_NATIVE && (uint32_t)call->nr < TALLY_DIRECT && tally->direct[call->nr];
+	struct tally_row *row =
+		known ? &tally->rows.at[tally->direct[call->nr] - 1] : row_of(tally, call->arch, call->nr);
 	uint64_t *errors;
 
 	tally->total++;

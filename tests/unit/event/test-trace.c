@@ -485,6 +485,35 @@ static void foreign_files_are_refused(void **state)
 	}
 }
 
+/* As the sum is defined: bit by bit. */
+static uint32_t slow_check(const uint8_t *data, size_t bytes)
+{
+	uint32_t sum = ~0u;
+
+	for (size_t i = 0; i < bytes; i++) {
+		sum ^= data[i];
+		for (int bit = 0; bit < 8; bit++)
+			sum = sum >> 1 ^ (sum & 1 ? 0xedb88320u : 0);
+	}
+	return ~sum;
+}
+
+static void check_sums_are_those_of_others(void **state)
+{
+	uint8_t data[700];
+	uint32_t next = 1;
+
+	assert_int_equal(trace_check("123456789", 9), 0xcbf43926u);
+	for (size_t i = 0; i < sizeof data; i++) {
+		next = next * 1664525 + 1013904223;
+		data[i] = (uint8_t)(next >> 24);
+	}
+	for (size_t bytes = 0; bytes <= 600; bytes++)
+		for (size_t from = 0; from < 17; from += 4)
+			assert_int_equal(trace_check(data + from, bytes), slow_check(data + from, bytes));
+	assert_int_not_equal(trace_check(data, 600), trace_check(data + 1, 600));
+}
+
 /* A file of blocks made by hand. */
 static int put_block(int fd, uint8_t type, const void *data, size_t bytes)
 {
@@ -534,6 +563,7 @@ static void what_is_newer_is_skipped(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(check_sums_are_those_of_others),
 		cmocka_unit_test(what_is_written_comes_back),
 		cmocka_unit_test(stacks_come_back),
 		cmocka_unit_test(arguments_that_no_call_has_are_dropped),

@@ -201,7 +201,7 @@ static void a_rule_is_told_of_its_calls_alone(void **state)
 		for (unsigned i = 0; i < rules; i++)
 			if (reads(rule_list[i], call)) {
 				assert_true(at < analysis->first[call + 1]);
-				assert_int_equal(analysis->subscribers.at[at++], i);
+				assert_ptr_equal(analysis->subscribers.at[at++].run, &analysis->runs.at[i]);
 			}
 		assert_int_equal(at, analysis->first[call + 1]);
 		unread += at == analysis->first[call];
