@@ -48,6 +48,24 @@ bool glob_matches(const char *pattern, const char *text)
 	}
 }
 
+bool glob_may_begin(const char *pattern, const char *text)
+{
+	/* What comes behind a '*' can stand behind the text. */
+	for (; *text && *pattern != '*'; pattern++) {
+		if (*pattern == '\0')
+			return false;
+		if (*pattern == '?') {
+			text = next_character(text);
+			continue;
+		}
+		if (*pattern == '\\' && pattern[1])
+			pattern++;
+		if (*pattern != *text++)
+			return false;
+	}
+	return true;
+}
+
 int glob_quote(struct buf *buf, const char *text)
 {
 	for (; *text; text++) {

@@ -12,6 +12,8 @@
 #include "base/buf.h"
 
 bool glob_matches(const char *pattern, const char *text);
+/* Is there a text that begins so and matches? */
+bool glob_may_begin(const char *pattern, const char *text);
 /* Appends a text so that it matches itself alone; what would break a line becomes '?'. */
 int glob_quote(struct buf *buf, const char *text);
 

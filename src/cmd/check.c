@@ -49,8 +49,8 @@ static const char *tell_more(const struct check *check, struct buf *more)
 	if (!budget)
 		return check->failed_beside ? "syscull run -v" : NULL;
 	(void)buf_puts(more, "syscull run");
-	if (budget->region)
-		(void)buf_puts(more, " --by region");
+	if (budget->region || budget->site)
+		(void)buf_puts(more, budget->region ? " --by region" : " --by site");
 	if (budget->terms.used > 0)
 		add_expression(more, budget);
 	return more->failed ? NULL : buf_text(more);
@@ -273,6 +273,8 @@ static int check(struct check_settings *s, char *const *argv)
 	load_project(s, &check);
 	if (r == 0)
 		r = budgets_ready(&s->budgets, &err);
+	if (r == 0 && budgets_need_sites(&s->budgets) && s->watch.stacks == ENGINE_STACKS_OFF)
+		r = error_set(&err, EINVAL, "a budget 'at site' wants to know who called; leave --stacks off out");
 	if (r == 0)
 		r = check_baseline_begin(s, &check, &err);
 	if (r == 0 && s->budgets.items.used == 0 && !s->baseline.path && !check.unjudged)

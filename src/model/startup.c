@@ -62,18 +62,33 @@ static bool loader_calls(enum sys_call_id id)
 	return false;
 }
 
+/* What the kernel put there.  Engines tell what can be executed, which is not the file's begin. */
+static const char *loader_of(struct model *model, const struct model_process *process, uint64_t base)
+{
+	const struct mm *mm = model_mm(model, process);
+	const struct model_maps *list = mm ? mm->list : NULL;
+
+	for (uint32_t i = 0; list && i < list->used; i++) {
+		const struct model_map *map = &list->at[i];
+
+		if ((base >= map->start && base < map->end) || map->start - map->offset == base)
+			return map->module;
+	}
+	return NULL;
+}
+
 void startup_feed(struct model *model, const struct event_call *call, struct model_view *view)
 {
 	const struct image *image = (const struct image *)(const void *)view->process;
-	const char *loader = NULL, *module = NULL;
+	const char *loader, *module = NULL;
 	uint64_t offset;
 	bool its;
 
 	/* The exec itself may be told after its record. */
 	if (view->id == CALL_execve || view->id == CALL_execveat)
 		return;
-	if (call->ip && model_locate(model, view->process, image->loader_base, &loader, &offset) &&
-	    model_locate(model, view->process, call->ip, &module, &offset))
+	loader = call->ip ? loader_of(model, view->process, image->loader_base) : NULL;
+	if (loader && model_locate(model, view->process, call->ip, &module, &offset))
 		its = module == loader;
 	else
 		its = loader_calls(view->id);

@@ -66,6 +66,7 @@ void json_budgets(struct json *json, const struct analysis_result *result)
 		json_member_string(json, "verdict", budget_state_name(verdict->state));
 		json_member_string(json, "why", verdict->why);
 		json_member_string(json, "program", verdict->budget->program);
+		json_member_string(json, "site", verdict->budget->site);
 		json_member_string(json, "region", verdict->budget->region);
 		contributors(json, verdict);
 		sizes(json, verdict->budget);

@@ -141,10 +141,12 @@ static char *place_of(const struct budget_group *group)
 
 void budgets_want_sites(const struct budgets *budgets, const struct analysis_stacks *stacks)
 {
-	for (size_t i = 0; i < budgets->items.used; i++)
+	for (size_t i = 0; i < budgets->items.used; i++) {
+		budget_sites_want(&budgets->items.at[i], stacks);
 		for (size_t k = 0; k < budgets->items.at[i].groups.used; k++)
 			if (budgets->items.at[i].groups.at[k].site > 0)
 				stacks->want(stacks->data, budgets->items.at[i].groups.at[k].site);
+	}
 }
 
 /* "libselinux.so.1 lgetfilecon_raw+0x49, called by ls+0x171cc": NULL not known. */

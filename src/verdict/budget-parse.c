@@ -18,6 +18,7 @@
 
 #define IN_REGION " in region "
 #define IN_PROGRAM " in program "
+#define AT_SITE " at site "
 #define PER_ITEM " per item"
 #define FIXED " fixed"
 
@@ -160,7 +161,7 @@ static int add_term(struct budget *budget, char *word, struct error *err)
 	if (strpbrk(word, " \t"))
 		return error_set(err, EINVAL,
 				 "'%.80s' is not understood; after the calls comes 'per item', 'fixed', "
-				 "'in program NAME' or 'in region NAME'",
+				 "'in program NAME', 'at site PATTERN' or 'in region NAME'",
 				 word);
 	/* What the expressions of -e have beside names: lists, '!' and '?' would
 	 * name other calls than were meant, or none. */
@@ -196,32 +197,41 @@ static int parse_terms(struct budget *budget, const char *text, struct error *er
 	return r;
 }
 
-/* "in region NAME" takes the rest, since such names may hold anything. */
+/* What stands behind `words`, to the end of the text, which then ends before them; NULL: they
+ * are not there, or there is an error. */
+static char *cut_clause(char *text, const char *words, const char *what, struct error *err)
+{
+	char *at = strstr(text, words), *copy;
+	const char *name;
+
+	if (!at)
+		return NULL;
+	name = skip_blanks(at + strlen(words));
+	if (*name == '\0') {
+		(void)error_set(err, EINVAL, "the name of a %s is missing", what);
+		return NULL;
+	}
+	copy = strdup(name);
+	if (!copy)
+		(void)error_errno(err, ENOMEM, "budget");
+	*at = '\0';
+	trim_end(text);
+	return copy;
+}
+
+/* "in region NAME" takes the rest, since such names may hold anything; so do functions, up to there. */
 static int parse_scope(struct budget *budget, char *text, struct error *err)
 {
-	char *region = strstr(text, IN_REGION), *program;
+	struct error why = { 0 };
 
-	if (region) {
-		const char *name = skip_blanks(region + strlen(IN_REGION));
-
-		if (*name == '\0')
-			return error_set(err, EINVAL, "the name of a region is missing");
-		budget->region = strdup(name);
-		*region = '\0';
-		trim_end(text);
+	budget->region = cut_clause(text, IN_REGION, "region", &why);
+	budget->site = cut_clause(text, AT_SITE, "site", &why);
+	budget->program = cut_clause(text, IN_PROGRAM, "program", &why);
+	if (why.text[0]) {
+		if (err)
+			*err = why;
+		return -EINVAL;
 	}
-	program = strstr(text, IN_PROGRAM);
-	if (program) {
-		const char *name = skip_blanks(program + strlen(IN_PROGRAM));
-
-		if (*name == '\0')
-			return error_set(err, EINVAL, "the name of a program is missing");
-		budget->program = strdup(name);
-		*program = '\0';
-		trim_end(text);
-	}
-	if ((region && !budget->region) || (program && !budget->program))
-		return error_errno(err, ENOMEM, "budget");
 	if (cut_suffix(text, PER_ITEM))
 		budget->measure = BUDGET_PER_ITEM;
 	else if (cut_suffix(text, FIXED))
@@ -239,6 +249,8 @@ static int name_it(struct budget *budget, const char *calls)
 		(void)buf_puts(&what, budget->measure == BUDGET_PER_ITEM ? PER_ITEM : FIXED);
 	if (budget->program)
 		(void)buf_printf(&what, IN_PROGRAM "%s", budget->program);
+	if (budget->site)
+		(void)buf_printf(&what, AT_SITE "%s", budget->site);
 	if (budget->region)
 		(void)buf_printf(&what, IN_REGION "%s", budget->region);
 	budget->calls = strdup(calls);
@@ -311,6 +323,7 @@ int budgets_add(struct budgets *budgets, enum budget_kind kind, const char *text
 	budget->kind = kind;
 	budget->origin = origin;
 	map_init(&budget->group_index, sizeof(uint32_t), BUDGET_GROUPS_MAX);
+	map_init(&budget->sites, sizeof(uint64_t), 0);
 	r = parse(budget, text, err);
 	if (r < 0) {
 		budget_done(budget);

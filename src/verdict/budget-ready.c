@@ -24,6 +24,8 @@ static bool within(const struct budget *a, const struct budget *b)
 		return false;
 	if (b->program && (!a->program || strcmp(a->program, b->program) != 0))
 		return false;
+	if (b->site && (!a->site || strcmp(a->site, b->site) != 0))
+		return false;
 	for (size_t i = 0; i < a->terms.used; i++)
 		for (unsigned id = 0; id < CALL_COUNT; id++) {
 			const struct budget_term *term = &a->terms.at[i];

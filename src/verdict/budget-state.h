@@ -22,6 +22,14 @@ int budget_groups_top(struct budget *budget, const struct analysis_result *resul
 int budget_findings_top(struct budget *budget, const struct analysis_result *result);
 bool budget_counts_finding(const struct budget *budget, const struct analysis_result *result, size_t n);
 
+/* budget-sites.c: model NULL, nothing is known of where calls come from. */
+int budget_site_add(struct budget *budget, struct model *model, const struct model_view *view);
+void budget_sites_want(const struct budget *budget, const struct analysis_stacks *stacks);
+/* The count, the unknown ones and the contributors, when frames are known. */
+int budget_sites_take(struct budget *budget, const struct analysis_result *result);
+/* Would the unknown ones change the verdict? */
+bool budget_site_doubtful(const struct budget *budget);
+
 /* budget-uring.c: can io_uring do what this call does? */
 bool budget_uring_can(enum sys_call_id id);
 

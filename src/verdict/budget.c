@@ -46,12 +46,14 @@ void budget_done(struct budget *budget)
 	budget_top_done(budget);
 	vec_done(&budget->groups);
 	map_done(&budget->group_index);
+	map_done(&budget->sites);
 	vec_done(&budget->samples);
 	vec_done(&budget->terms);
 	vec_done(&budget->rules);
 	free(budget->what);
 	free(budget->calls);
 	free(budget->program);
+	free(budget->site);
 	free(budget->region);
 	free(budget->why);
 }
@@ -75,6 +77,14 @@ bool budgets_need_rules(const struct budgets *budgets)
 	return false;
 }
 
+bool budgets_need_sites(const struct budgets *budgets)
+{
+	for (size_t i = 0; i < budgets->items.used; i++)
+		if (budgets->items.at[i].site)
+			return true;
+	return false;
+}
+
 bool budgets_scope(const struct budgets *budgets, uint64_t ret_calls[static SYS_EXPR_WORDS], bool *ret_regions)
 {
 	memset(ret_calls, 0, SYS_EXPR_WORDS * sizeof ret_calls[0]);
@@ -82,7 +92,8 @@ bool budgets_scope(const struct budgets *budgets, uint64_t ret_calls[static SYS_
 	for (size_t i = 0; i < budgets->items.used; i++) {
 		const struct budget *budget = &budgets->items.at[i];
 
-		if (budget->rules.used > 0 || budget->total)
+		/* Who called is asked of a stopped task only where every call is watched. */
+		if (budget->rules.used > 0 || budget->total || budget->site)
 			return false;
 		for (size_t k = 0; k < budget->terms.used; k++)
 			for (unsigned id = 0; id < CALL_COUNT; id++)
@@ -121,7 +132,8 @@ int budgets_begin(struct budgets *budgets)
 	for (size_t i = 0; i < budgets->items.used; i++) {
 		struct budget *budget = &budgets->items.at[i];
 
-		budget->count = 0;
+		budget->count = budget->site_unknown = 0;
+		map_clear(&budget->sites);
 		budget->program_seen = budget->image_is = false;
 		budget->image = UINT64_MAX;
 		budget_groups_done(budget);
@@ -180,6 +192,11 @@ int budgets_call(struct budgets *budgets, const struct model_view *view, const s
 			continue;
 		if (!counts(budget, call, id, err))
 			continue;
+		if (budget->site) {
+			if (budget_site_add(budget, budgets->model, view) < 0)
+				r = -ENOMEM;
+			continue;
+		}
 		budget->count++;
 		if (budget->kind == BUDGET_MAX && budget_group_add(budget, budgets->model, view, call, err) < 0)
 			r = -ENOMEM;
@@ -253,7 +270,7 @@ static int hidden(const struct budgets *budgets, struct budget *budget, const st
 {
 	const struct analysis_facts *facts = &result->facts;
 	char number[TEXT_NUMBER_MAX + 8];
-	bool rules = budget->rules.used > 0, parts = rules || budget->program || budget->region;
+	bool rules = budget->rules.used > 0, parts = rules || budget->program || budget->region || budget->site;
 
 	if (!result->closed)
 		return cannot(budget, "the books are not closed: %s", result->books_why);
@@ -270,6 +287,12 @@ static int hidden(const struct budgets *budgets, struct budget *budget, const st
 		return cannot(budget, "no region '%s' began", budget->region);
 	if (budget->region && result->regions_refused > 0)
 		return cannot(budget, "more regions than are told apart");
+	if (budget->site && !budgets->model)
+		return cannot(budget,
+			      "nothing is known of where calls come from: this syscull was built without libdw");
+	if (budget_site_doubtful(budget))
+		return cannot(budget, "where %s of the calls come from is not known",
+			      text_count(budget->site_unknown, number));
 	/* What is left can only hide calls: what is reached stays reached. */
 	if (budget->kind != BUDGET_MAX && budget->measure == BUDGET_COUNT && (double)budget->count >= budget->limit)
 		return 0;
@@ -332,15 +355,18 @@ int budgets_take(struct budgets *budgets, const struct analysis_result *result, 
 		struct budget_sample sample = { .item = item, .sized = budgets->per_item };
 		bool lost_known = true; /* of parts: a run that lost any is not complete */
 
-		if (budget->rules.used > 0)
+		if (budget->site)
+			r = budget_sites_take(budget, result);
+		else if (budget->rules.used > 0)
 			count_findings(budget, result);
 		else if (!budget->program && !budget->region)
 			lost_known = add_lost(budget, &result->facts);
 		look_for_program(budget, result);
-		r = hidden(budgets, budget, result, lost_known);
+		if (r == 0)
+			r = hidden(budgets, budget, result, lost_known);
 		if (r == 0 && budget->program && !budget->program_seen)
 			r = cannot(budget, "no program '%s' ran", budget->program);
-		if (r == 0 && budget->kind == BUDGET_MAX && budget->count > 0) {
+		if (r == 0 && budget->kind == BUDGET_MAX && budget->count > 0 && !budget->site) {
 			budget_top_done(budget);
 			r = budget->rules.used > 0 ? budget_findings_top(budget, result)
 						   : budget_groups_top(budget, result);

@@ -80,6 +80,7 @@ struct budget {
 	char *calls; /* of that the calls or rules: "@xattr" */
 	double limit; /* the largest (max) or smallest number that is good */
 	char *program; /* NULL all: base name, or path when it has a '/' */
+	char *site; /* where they come from, as of site-match.h; NULL anywhere */
 	char *region; /* NULL all */
 	bool total; /* all calls */
 	VEC(struct budget_term) terms; /* none: a budget on rules */
@@ -93,6 +94,8 @@ struct budget {
 	VEC(struct budget_group) groups; /* max only */
 	struct map group_index;
 	uint64_t ungrouped;
+	struct map sites; /* of a budget with a site: calls (uint64_t) by where they come from */
+	uint64_t site_unknown; /* … and those that may come from there, or not */
 
 	/* Of the runs that are over. */
 	VEC(struct budget_sample) samples;
@@ -128,7 +131,7 @@ struct budgets {
 
 /*
  * "@xattr=3", "getxattr+lgetxattr<=3", "close:EBADF=0", "fd-sweep:worth=0",
- * "@stat in program ls=100", "@stat per item=1", "total<5000".  -EINVAL with
+ * "@stat in program ls=100", "@stat at site ls:main=2", "@stat per item=1", "total<5000".  -EINVAL with
  * err: what is wrong, without the option's name.
  */
 int budgets_add(struct budgets *budgets, enum budget_kind kind, const char *text, enum budget_origin origin,
@@ -141,6 +144,8 @@ void budgets_done(struct budgets *budgets);
  * sys_call_id in ret_calls; *ret_regions: marks too. */
 bool budgets_scope(const struct budgets *budgets, uint64_t ret_calls[static SYS_EXPR_WORDS], bool *ret_regions);
 bool budgets_need_rules(const struct budgets *budgets);
+/* Is it asked where calls come from? */
+bool budgets_need_sites(const struct budgets *budgets);
 
 /* Fed by the analysis, in this order: begin, then marks and calls. */
 int budgets_begin(struct budgets *budgets);

@@ -2,7 +2,6 @@
 #include "verdict/suppress.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/glob.h"
@@ -10,6 +9,7 @@
 #include "verdict/analysis.h"
 #include "verdict/judge.h"
 #include "verdict/settings.h"
+#include "verdict/site-match.h"
 
 static const char *const keys[] = {
 	[SUPPRESS_EXE] = "exe",
@@ -120,10 +120,8 @@ int suppress_check(const struct suppressions *list, struct error *err)
 
 static bool any_matches(const struct suppress_patterns *patterns, const char *text)
 {
-	const char *slash = strrchr(text, '/'), *last = slash ? slash + 1 : text;
-
 	for (size_t i = 0; i < patterns->at.used; i++)
-		if (glob_matches(patterns->at.at[i], strchr(patterns->at.at[i], '/') ? text : last))
+		if (site_path_matches(patterns->at.at[i], text))
 			return true;
 	return false;
 }
@@ -152,35 +150,12 @@ static bool path_matches(const struct suppress_patterns *patterns, const struct 
 	return matches;
 }
 
-static bool frame_matches(const struct suppress_patterns *patterns, const struct frame *frame)
-{
-	struct buf buf = BUF_INIT;
-	bool matches;
-
-	if (!frame || !frame->module)
-		return false;
-	matches = any_matches(patterns, frame->module);
-	(void)buf_printf(&buf, "%s+0x%" PRIx64, frame->module, frame->offset);
-	matches = matches || any_matches(patterns, buf_text(&buf));
-	if (frame->symbol && !matches) {
-		buf_clear(&buf);
-		(void)buf_printf(&buf, "%s:%s", frame->module, frame->symbol);
-		matches = any_matches(patterns, buf_text(&buf));
-	}
-	buf_done(&buf);
-	return matches;
-}
-
-/* The instruction itself, who called there, and who in the program did; not
- * when other calls counted with them came from elsewhere. */
 static bool site_matches(const struct suppress_patterns *patterns, const struct finding_site *site)
 {
-	struct frame leaf = { .module = site->module, .offset = site->offset };
-
-	if (frame_matches(patterns, &leaf))
-		return true;
-	return site->frames && ((!site->frames->outer_varies && frame_matches(patterns, site_outer(site->frames))) ||
-				(!site->frames->program_varies && frame_matches(patterns, site_program(site->frames))));
+	for (size_t i = 0; i < patterns->at.used; i++)
+		if (site_match(patterns->at.at[i], site, NULL, false) == SITE_YES)
+			return true;
+	return false;
 }
 
 static bool sites_match(const struct suppress_patterns *patterns, const struct finding *finding)

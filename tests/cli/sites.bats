@@ -88,6 +88,36 @@ assert sum(int(line.rsplit(" ", 1)[1]) for line in open("c")) == calls, calls'
 	[[ $errors == *"299  p ask+0x"* ]]
 }
 
+@test "a budget counts the calls of one place, and does not pass where that is not known" {
+	run_apart "$SYSCULL" check --engine ptrace --max 'getgid at site p:ask=3' --max 'getgid at site p:main=0' \
+		--format json=j -- ./p
+	[ "$status" -eq 121 ]
+	[[ $errors == *"getgid at site p:ask: 300, at most 3"*"300  getgid; p ask+0x"*"--by site"* ]]
+	/usr/bin/python3 -c '
+import json
+a, b = json.load(open("j"))["budgets"]
+assert (a["verdict"], a["seen"], a["site"], b["verdict"], b["seen"]) == ("broken", 300, "p:ask", "not-exercised", 0), (a, b)
+assert a["top"][0]["count"] == 300, a'
+	run_apart "$SYSCULL" check --engine ptrace --max 'getgid at site p:a?k=300' --min 'identity-call at site p=299' -- ./p
+	[ "$status" -eq 0 ]
+	# What the loader does before the program is no call of it.
+	run_apart "$SYSCULL" check --engine ptrace --max '@open at site p:*=0' --max '@open at site ld-*=9' -- ./p
+	[ "$status" -eq 0 ]
+	# Without names of functions nobody knows; of the file it is known.
+	strip -o q p
+	run_apart "$SYSCULL" check --engine ptrace --max 'getgid at site q:ask=3' -- ./q
+	[ "$status" -eq 125 ]
+	[[ $errors == *"cannot judge"*"where 300 of the calls come from"* ]]
+	run_apart "$SYSCULL" check --engine ptrace --max 'getgid at site q:ask=300' --max 'getgid at site q=300' -- ./q
+	[ "$status" -eq 0 ]
+	run_apart "$SYSCULL" check --engine ptrace --stacks off --max 'getgid at site p:ask=3' -- ./p
+	[ "$status" -eq 125 ]
+	[[ $errors == *"leave --stacks off out"* ]]
+	printf '[budget]\nmax = getgid at site p:ask=3\n' >.syscull.conf
+	run_apart "$SYSCULL" check --engine ptrace -- ./p
+	[ "$status" -eq 121 ]
+}
+
 @test "--redact hides the files of frames" {
 	"$SYSCULL" run --engine ptrace --no-keep --redact paths --format json=j --format collapsed=c -- ./p
 	! grep -qE 'p\.c|/p"' j

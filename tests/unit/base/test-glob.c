@@ -81,9 +81,24 @@ static void quoted_texts_match_themselves(void **state)
 	assert_false(glob_matches("a\\*b", "aXb"));
 }
 
+static void test_may_begin(void **state)
+{
+	assert_true(glob_may_begin("", ""));
+	assert_true(glob_may_begin("p:ask", "p:"));
+	assert_true(glob_may_begin("p?a*", "p:"));
+	assert_true(glob_may_begin("*", "p:"));
+	assert_true(glob_may_begin("p*k", "p:xyz"));
+	assert_true(glob_may_begin("\\*x", "*"));
+	assert_false(glob_may_begin("\\*x", "p"));
+	assert_false(glob_may_begin("p", "p:"));
+	assert_false(glob_may_begin("q*", "p:"));
+	assert_false(glob_may_begin("p??", "p:xyz"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_may_begin),
 		cmocka_unit_test(matches_whole_texts),
 		cmocka_unit_test(no_pattern_takes_long),
 		cmocka_unit_test(quoted_texts_match_themselves),

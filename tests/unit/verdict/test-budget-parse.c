@@ -70,6 +70,15 @@ static void parts(void **state)
 	assert_string_equal(budget->calls, "@stat");
 	assert_string_equal(budget->program, "/bin/ls");
 	assert_string_equal(budget->region, "tests/a.py::b[1]");
+	assert_null(budget->site);
+	budget = added(&budgets, BUDGET_MAX, "@stat at site */libx.so.1:operator==(a, b) in region one=2");
+	assert_string_equal(budget->site, "*/libx.so.1:operator==(a, b)");
+	assert_string_equal(budget->region, "one");
+	assert_null(budget->program);
+	budget = added(&budgets, BUDGET_MIN, "@stat in program ls at site ls+0x171cc>=2");
+	assert_string_equal(budget->site, "ls+0x171cc");
+	assert_string_equal(budget->program, "ls");
+	assert_string_equal(budget->what, "@stat in program ls at site ls+0x171cc");
 	budget = added(&budgets, BUDGET_MAX, "close:EBADF+@xattr=0");
 	assert_int_equal(budget->terms.used, 2);
 	assert_int_equal(budget->terms.at[0].err, EBADF);
@@ -96,6 +105,9 @@ static void bad_ones(void **state)
 	} rows[] = {
 		{ BUDGET_MAX, "", "has no number" },
 		{ BUDGET_MAX, "=3", "a name is missing" },
+		{ BUDGET_MAX, "@xattr at site =3", "is not understood" },
+		{ BUDGET_MAX, "@xattr at site  in region x=3", "is not understood" },
+		{ BUDGET_MAX, "@xattr in site x=3", "'at site PATTERN'" },
 		{ BUDGET_MAX, "@xattr", "write '@xattr=0'" },
 		{ BUDGET_MAX, "@xattr=", "is no number" },
 		{ BUDGET_MAX, "@xattr=x", "'x' is no number" },
