@@ -70,6 +70,7 @@ struct model_process {
 	uint32_t rgid, egid, sgid, fsgid;
 	bool nofile_known;
 	bool nofile_asked; /* this program asked for the limit, or its parent did before the fork */
+	bool nofile_watched; /* and if it had, that would have been seen: from its exec on, or its parent's */
 	uint64_t nofile_soft, nofile_hard; /* UINT64_MAX is no limit */
 };
 

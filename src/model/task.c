@@ -426,7 +426,7 @@ int task_exec(struct model *model, const struct event_exec *event, struct model_
 		proc->image = image;
 	}
 	image->fresh = image->guessed = false;
-	image->pub.execed = true;
+	image->pub.execed = image->pub.nofile_watched = true;
 	image->pub.changed = model->changes.now;
 	startup_begin(image, event);
 	image_tell(model, image, head, true);

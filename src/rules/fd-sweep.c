@@ -17,8 +17,9 @@
 
 enum { LIMIT_CALLS, LIMIT_FAILED, LIMIT_GAP, LIMIT_SMALL };
 
-/* What the highest number was one below of. */
-enum follows { FOLLOWS_UNKNOWN, FOLLOWS_FIXED, FOLLOWS_SOFT, FOLLOWS_HARD, FOLLOWS_BOTH };
+/* What the highest number was one below of.  NOT_ASKED: a number of the program's own, it
+ * seems, which the limit has too, since the program cannot know that. */
+enum follows { FOLLOWS_UNKNOWN, FOLLOWS_FIXED, FOLLOWS_NOT_ASKED, FOLLOWS_SOFT, FOLLOWS_HARD, FOLLOWS_BOTH };
 
 /* One task of one image, and the row of numbers that it is in; the tally has
  * those that were not open. */
@@ -31,6 +32,7 @@ struct walker {
 	uint64_t above; /* not open, LOW_LIMIT and up */
 	uint64_t soft, hard; /* UINT64_MAX none or not known */
 	bool asked; /* the program asked how many there can be */
+	bool unasked; /* or surely did not */
 	uint64_t program; /* 0, or the hash of the program that rows were added to */
 };
 
@@ -42,6 +44,8 @@ struct program {
 	int32_t lowest, highest;
 	uint64_t limit;
 	enum follows follows;
+	bool known; /* the limits of that row */
+	bool own; /* under other limits it ended there too */
 	int step;
 	bool asked; /* each time, and is so by a limit that it is told */
 	bool cut; /* its program was ended, or the run, before it came to its end */
@@ -58,34 +62,56 @@ static bool near_limit(uint64_t limit, int32_t highest)
 	return limit != UINT64_MAX && numbers + 1 >= limit && numbers <= limit + 1;
 }
 
-static enum follows what_limit(const struct walker *walker, uint64_t *ret_limit)
+/* Numbers that programs have of their own. */
+static enum follows own_limit(int32_t highest, uint64_t *ret_limit)
 {
 	static const uint64_t fixed[] = { 256, 1024, 4096, 8192, 65536, 1048576 };
-	bool soft = near_limit(walker->soft, walker->highest), hard = near_limit(walker->hard, walker->highest);
 
-	*ret_limit = soft ? walker->soft : walker->hard;
-	if (soft || hard)
-		return soft && hard ? FOLLOWS_BOTH : soft ? FOLLOWS_SOFT : FOLLOWS_HARD;
 	for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) {
 		*ret_limit = fixed[i];
-		if (near_limit(fixed[i], walker->highest))
+		if (near_limit(fixed[i], highest))
 			return FOLLOWS_FIXED;
 	}
-	*ret_limit = (uint64_t)walker->highest + 1;
+	*ret_limit = (uint64_t)highest + 1;
 	return FOLLOWS_UNKNOWN;
+}
+
+static enum follows what_limit(const struct walker *walker, uint64_t *ret_limit)
+{
+	bool soft = near_limit(walker->soft, walker->highest), hard = near_limit(walker->hard, walker->highest);
+	enum follows own = own_limit(walker->highest, ret_limit);
+
+	if (!soft && !hard)
+		return own;
+	if (own == FOLLOWS_FIXED && walker->unasked)
+		return FOLLOWS_NOT_ASKED;
+	*ret_limit = soft ? walker->soft : walker->hard;
+	return soft && hard ? FOLLOWS_BOTH : soft ? FOLLOWS_SOFT : FOLLOWS_HARD;
+}
+
+/* Two rows with one end, of which one alone ended at its limit. */
+static bool is_own(const struct program *program, const struct walker *walker, bool cut, enum follows follows)
+{
+	bool known = walker->soft != UINT64_MAX || walker->hard != UINT64_MAX;
+
+	return program->rows > 0 && !program->cut && !cut && program->known && known &&
+	       walker->highest == program->highest && (follows > FOLLOWS_FIXED) != (program->follows > FOLLOWS_FIXED);
 }
 
 static void add_row(struct rule_run *run, struct walker *walker, const struct model_process *process, bool cut)
 {
 	struct sweep_state *state = run->state;
-	uint64_t failed = walker->key.tally.calls;
+	uint64_t failed = walker->key.tally.calls, limit;
 	struct program *program;
+	enum follows follows;
 
 	program = (struct program *)rule_keys_get_at(run, &state->programs, process, walker->key.last_ns,
 						     walker->key.exe->id + 1, NULL);
 	if (!program)
 		return;
 	walker->program = program->key.hash;
+	follows = what_limit(walker, &limit);
+	program->own = program->own || is_own(program, walker, cut, follows);
 	program->asked = walker->asked && (program->asked || program->rows == 0);
 	program->rows++;
 	program->above += walker->above;
@@ -95,10 +121,10 @@ static void add_row(struct rule_run *run, struct walker *walker, const struct mo
 		program->highest = walker->highest;
 		program->step = walker->step;
 		program->cut = cut;
-		program->follows = what_limit(walker, &program->limit);
+		program->limit = limit;
+		program->known = walker->soft != UINT64_MAX || walker->hard != UINT64_MAX;
 		/* Where it would have gone on to is not known. */
-		if (cut && walker->step > 0)
-			program->follows = FOLLOWS_UNKNOWN;
+		program->follows = cut && walker->step > 0 ? FOLLOWS_UNKNOWN : follows;
 	}
 	rule_tally_merge(&program->key.tally, &walker->key.tally);
 	rule_keys_value(&state->programs, &program->key, program->key.tally.calls);
@@ -162,6 +188,7 @@ static void sweep_call(struct rule_run *run, const struct model_view *view)
 	walker->soft = process->nofile_known ? process->nofile_soft : UINT64_MAX;
 	walker->hard = process->nofile_known ? process->nofile_hard : UINT64_MAX;
 	walker->asked = process->nofile_asked;
+	walker->unasked = process->nofile_watched && !process->nofile_asked;
 	if (view->err != EBADF)
 		return;
 	walker->above += fd >= LOW_LIMIT;
@@ -216,6 +243,9 @@ static void add_where(const struct program *program, struct finding *finding)
 		finding_set(&finding->object, "%s up to the %s", call, names[program->follows]);
 	} else if (program->cut) {
 		finding_set(&finding->where, "numbers %s %sto %s%s", first, down, last, ended);
+	} else if (program->follows == FOLLOWS_NOT_ASKED) {
+		finding_set(&finding->where, "numbers %s to %s: the limit of open files, not asked for", first, last);
+		finding_set(&finding->object, "%s up to %s", call, limit);
 	} else if (program->follows == FOLLOWS_FIXED) {
 		finding_set(&finding->where, "numbers %s to %s, whatever the limit of open files is", first, last);
 		finding_set(&finding->object, "%s up to %s", call, limit);
@@ -342,7 +372,7 @@ static void add_notes(const struct rule_run *run, const struct program *program,
 
 static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
 {
-	const struct program *program = (const struct program *)key;
+	struct program *program = (struct program *)key;
 	struct finding *finding = rule_key_finding(run, key, FINDING_CERTAIN, "number is not open", out);
 	bool closes;
 
@@ -350,6 +380,10 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 		return;
 	if (program->images != 1)
 		finding->process_id = finding->pid = 0;
+	if (program->own) {
+		(void)own_limit(program->highest, &program->limit);
+		program->follows = FOLLOWS_FIXED;
+	}
 	closes = key->tally.lines.at[0].call == CALL_close;
 	finding->minor = key->tally.calls < run->limits[LIMIT_SMALL];
 	finding_set(&finding->what, "%s one number after the other, and nearly none is open (EBADF)",

@@ -114,9 +114,9 @@ static void reread_tell(struct rule_run *run, const struct reopen_group *group, 
 }
 
 static const struct reopen_words reread_words[] = {
-	[REREAD_NAMES] = { "reads", "the list of names", "the list of names", "again", "lists of names" },
-	[REREAD_LISTS] = { "reads", "the list of names", "the list of names", "again", "lists of names" },
-	[REREAD_OTHER] = { "reads", "the same file", "the same files", "again", "files" },
+	[REREAD_NAMES] = { "reads", "the list of names", "the list of names", "again", .object = "lists of names" },
+	[REREAD_LISTS] = { "reads", "the list of names", "the list of names", "again", .object = "lists of names" },
+	[REREAD_OTHER] = { "reads", "the same file", "the same files", "again", .object = "files" },
 };
 
 static const struct reopen_calls reread = {

@@ -79,9 +79,9 @@ static void pseudo_tell(struct rule_run *run, const struct reopen_group *group, 
 
 static const struct reopen_words pseudo_words[] = {
 	[PSEUDO_RANDOM] = { "opens", "the source of random numbers", "the source of random numbers",
-			    "anew for each look", "random numbers" },
+			    "anew for each look", .object = "random numbers" },
 	[PSEUDO_FILE] = { "opens", "a file of the kernel", "files of the kernel", "anew for each look",
-			  "files of the kernel" },
+			  .object = "files of the kernel" },
 };
 
 static const struct reopen_calls pseudo = {

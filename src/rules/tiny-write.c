@@ -234,18 +234,18 @@ static void tell_sockets(struct finding *finding)
 
 static void write_tell(struct rule_run *run, const struct law_entry *entry, struct finding *finding)
 {
-	static const char *const to[] = {
-		[TO_FILES] = "", [TO_OUTPUT] = "standard output, ", [TO_ERRORS] = "standard error, ", [TO_SOCKETS] = ""
-	};
 	const struct writer *writer = (const struct writer *)entry;
 	const char *shell = rule_shell_remedy(entry->key.exe);
 	char *places = entry->places ? rule_places_name(entry->places, "file", "files") : NULL;
 	bool sockets = entry->kind == TO_SOCKETS;
 	struct finding_remedy *remedy;
 
-	if (shell)
+	if (shell || entry->kind == TO_ERRORS)
 		finding->tier = FINDING_BY_DESIGN;
-	finding_set(&finding->where, "%s%s%s", to[entry->kind],
+	finding_set(&finding->where, "%s%s%s",
+		    entry->kind == TO_OUTPUT   ? "standard output, "
+		    : entry->kind == TO_ERRORS ? "standard error, "
+					       : "",
 		    places    ? places
 		    : sockets ? "stream sockets"
 			      : "a pipe",
@@ -289,16 +289,16 @@ static void write_done(struct rule_run *run)
 	rule_recent_done(&state->streams);
 }
 
-#define WRITE_KIND(certainty, to_what, does) \
+#define WRITE_KIND(does, ...) \
 	{ \
-		.tier = (certainty), .least = LIMIT_CALLS, .what = does " a few bytes at a time", .object = to_what \
+		.tier = FINDING_LIKELY, .least = LIMIT_CALLS, .what = does " a few bytes at a time", __VA_ARGS__ \
 	}
 
 static const struct law_kind write_kinds[] = {
-	[TO_FILES] = WRITE_KIND(FINDING_LIKELY, "files", "writes"),
-	[TO_OUTPUT] = WRITE_KIND(FINDING_LIKELY, "standard output", "writes"),
-	[TO_ERRORS] = WRITE_KIND(FINDING_BY_DESIGN, "standard error", "writes"),
-	[TO_SOCKETS] = WRITE_KIND(FINDING_LIKELY, "sockets", "sends"),
+	[TO_FILES] = WRITE_KIND("writes", .object = "files"),
+	[TO_OUTPUT] = WRITE_KIND("writes", .object = "standard output"),
+	[TO_ERRORS] = WRITE_KIND("writes", .object = "standard error"),
+	[TO_SOCKETS] = WRITE_KIND("sends", .object = "sockets"),
 	{ 0 },
 };
 

@@ -18,7 +18,9 @@ PIECES = {
     "verdict/budget-groups.c",
     "verdict/site.c",
 }
-STATEMENT = re.compile(r"finding_set\([^;]*?->(?:where|object)\b[^;]*;|finding_add_cost\([^;]*;|buf_(?:puts|printf)\([^;]*;")
+STATEMENT = re.compile(r"finding_set\([^;]*?->(?:where|object)\b[^;]*;|finding_add_cost\([^;]*;|buf_(?:puts|printf)\([^;]*;"
+                       # The tables of rules that follow the law, and of reopen.h.
+                       r"|\.(?:where|object|nameless|detail) = [^,;]*")
 # Of commands and paths that stand in such a text, not of our sentences.
 NO_WORDS = {"dev", "env", "u", "urandom", "x"}
 LITERAL = re.compile(r'"((?:[^"\\]|\\.)*)"')
