@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -111,9 +112,14 @@ static int make_report(const char *path, const char *cwd, struct buf *ret, struc
 static bool is_report(const char *path)
 {
 	char first = 0;
-	FILE *file = path ? fopen(path, "re") : NULL;
+	struct stat st;
+	FILE *file;
 	bool is;
 
+	/* A pipe can be read once, and a trace can be in one. */
+	if (!path || (stat(path, &st) == 0 && S_ISFIFO(st.st_mode)))
+		return false;
+	file = fopen(path, "re");
 	if (!file)
 		return false;
 	is = fscanf(file, " %c", &first) == 1 && first == '{';

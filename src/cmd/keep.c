@@ -45,14 +45,25 @@ int keep_open_last(struct keep *keep, const uid_t *becomes, struct error *err)
 	return 0;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+	size_t bytes = strlen(text), of_end = strlen(end);
+
+	return bytes > of_end && strcmp(text + bytes - of_end, end) == 0;
+}
+
 int keep_open_file(struct keep *keep, const char *path, struct error *err)
 {
 	int r;
 
 	*keep = KEEP_INIT;
 	keep->output.private = true;
+	keep->zstd = ends_with(path, ".zst");
 	if (strcmp(path, "-") == 0)
 		return error_set(err, EINVAL, "-o -: a trace is no text for stderr; give a file, or fd:N");
+	if (keep->zstd && !trace_has_zstd)
+		return error_set(err, EOPNOTSUPP,
+				 "%s: this build cannot compress (it has no libzstd); give a name without .zst", path);
 	r = output_open(&keep->output, path, err);
 	if (r < 0)
 		return r;
@@ -66,7 +77,7 @@ void keep_begin(struct keep *keep, const struct trace_start *start)
 
 	if (keep->fd < 0)
 		return;
-	r = trace_writer_new(keep->fd, keep->most_bytes, start, &keep->writer);
+	r = trace_writer_new(keep->fd, keep->most_bytes, keep->zstd, start, &keep->writer);
 	if (r < 0)
 		keep->failed = r;
 }

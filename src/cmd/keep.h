@@ -21,6 +21,7 @@ struct keep {
 	struct output output; /* … or the named file */
 	int fd; /* of either */
 	uint64_t most_bytes;
+	bool zstd; /* compressed: the name ends in .zst */
 	int failed; /* negative errno */
 };
 

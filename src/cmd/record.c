@@ -14,7 +14,7 @@
 #include "cmd/watch-options.h"
 
 static const struct opt record_options[] = {
-	{ 'o', "output", "FILE", "keep the run in FILE instead of as the last one" },
+	{ 'o', "output", "FILE", "keep the run in FILE, not as the last one (.zst: compressed)" },
 	WATCH_OPT_ATTACH,
 	{ 'q', "quiet", NULL, "no progress while attached" },
 	WATCH_OPT_ENGINE,

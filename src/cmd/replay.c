@@ -15,6 +15,14 @@
 #include "engine/strace/strace.h"
 #include "engine/trace/trace.h"
 
+/* What a pipe gives is gone when it was looked at. */
+static bool is_pipe(const char *name)
+{
+	struct stat st;
+
+	return stat(name, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
 /* Who reads it: by what is in it.  One that is not there may be a set of
  * strace -ff, whose files have numbers behind their name. */
 static const struct engine_ops *reader_of(const struct replay *replay)
@@ -23,7 +31,7 @@ static const struct engine_ops *reader_of(const struct replay *replay)
 	size_t bytes;
 	FILE *file;
 
-	if (replay->fd >= 0)
+	if (replay->fd >= 0 || is_pipe(replay->name))
 		return &engine_trace;
 	file = fopen(replay->name, "re");
 	if (!file)
@@ -39,8 +47,13 @@ static int start(struct replay *replay, struct error *err)
 				    .file_fd = replay->fd >= 0 ? &replay->fd : NULL,
 				    .cwd = replay->cwd,
 				    .items = UINT64_MAX };
+	struct error why = { 0 };
+	int r = reader_of(replay)->start(&spec, &replay->engine, &why);
 
-	return reader_of(replay)->start(&spec, &replay->engine, err);
+	if (r < 0)
+		return error_set(err, why.code, "%s%s", why.text,
+				 replay->fd < 0 && is_pipe(replay->name) ? " (from a pipe no logs are read)" : "");
+	return 0;
 }
 
 static bool is_log(const struct replay *replay)

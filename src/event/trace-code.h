@@ -33,7 +33,7 @@ struct trace_block {
 _Static_assert(sizeof(struct trace_block) == 16, "written into trace files");
 
 enum trace_block_type { TRACE_START = 1, TRACE_RECORDS, TRACE_END };
-enum trace_coding { TRACE_PLAIN, TRACE_ZSTD };
+enum trace_coding { TRACE_PLAIN };
 
 /* No block is larger: two of the largest records, which can grow by a quarter. */
 #define TRACE_BLOCK_MAX (4u << 20)

@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/vec.h"
 #include "event/trace-code.h"
+#include "event/trace-stream.h"
 
 struct kept_text {
 	const uint8_t *data; /* in the block */
@@ -23,7 +23,7 @@ struct kept_task {
 };
 
 struct trace_reader {
-	int fd;
+	struct trace_in *in;
 	char *name;
 	struct trace_info info;
 	bool ended; /* the end record was read */
@@ -46,29 +46,10 @@ struct trace_reader {
 	struct buf damage;
 };
 
-/* So many bytes, or as many as there are. */
-static ssize_t read_all(int fd, void *data, size_t bytes)
-{
-	size_t used = 0;
-
-	while (used < bytes) {
-		ssize_t n = read(fd, (char *)data + used, bytes - used);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		used += (size_t)n;
-	}
-	return (ssize_t)used;
-}
-
 static void cut(struct trace_reader *reader, const char *why)
 {
 	if (!reader->cut)
-		reader->cut = why;
+		reader->cut = trace_in_trouble(reader->in) ? trace_in_trouble(reader->in) : why;
 	reader->over = true;
 }
 
@@ -77,7 +58,7 @@ static int next_block(struct trace_reader *reader, uint8_t *ret_type, struct err
 {
 	for (;;) {
 		struct trace_block head;
-		ssize_t n = read_all(reader->fd, &head, sizeof head);
+		ssize_t n = trace_in_read(reader->in, &head, sizeof head);
 
 		if (n == 0) {
 			if (!reader->ended)
@@ -87,11 +68,12 @@ static int next_block(struct trace_reader *reader, uint8_t *ret_type, struct err
 		}
 		if (n < 0)
 			return error_errno(err, (int)-n, "%s", reader->name);
-		if ((size_t)n < sizeof head || head.bytes > TRACE_BLOCK_MAX || head.plain_bytes > TRACE_BLOCK_MAX) {
+		if ((size_t)n < sizeof head || head.type < TRACE_START || head.bytes > TRACE_BLOCK_MAX ||
+		    head.plain_bytes > TRACE_BLOCK_MAX) {
 			cut(reader, (size_t)n < sizeof head ? "the file is cut off" : "what follows is no block");
 			return 0;
 		}
-		n = read_all(reader->fd, reader->block, head.bytes);
+		n = trace_in_read(reader->in, reader->block, head.bytes);
 		if (n < 0)
 			return error_errno(err, (int)-n, "%s", reader->name);
 		if ((size_t)n < head.bytes) {
@@ -102,7 +84,7 @@ static int next_block(struct trace_reader *reader, uint8_t *ret_type, struct err
 			reader->bad_blocks++;
 			continue;
 		}
-		if (head.coding != TRACE_PLAIN || head.type < TRACE_START || head.type > TRACE_END) {
+		if (head.coding != TRACE_PLAIN || head.type > TRACE_END) {
 			reader->unknown_blocks++;
 			continue;
 		}
@@ -134,7 +116,6 @@ int trace_reader_new(int fd, const char *name, struct trace_reader **ret, struct
 	int r = -ENOMEM;
 
 	if (reader) {
-		reader->fd = fd;
 		reader->name = strdup(name);
 		reader->block = malloc(TRACE_BLOCK_MAX);
 		reader->record = malloc(EVENT_BYTES_MAX);
@@ -143,10 +124,21 @@ int trace_reader_new(int fd, const char *name, struct trace_reader **ret, struct
 		trace_reader_free(reader);
 		return error_errno(err, ENOMEM, "%s", name);
 	}
-	n = read_all(fd, head, sizeof head);
+	r = trace_in_new(fd, &reader->in);
+	if (r < 0) {
+		trace_reader_free(reader);
+		return r == -EOPNOTSUPP ? error_set(err, EOPNOTSUPP,
+						    "%s is compressed with zstd, which this build cannot read; "
+						    "zstd -d makes a file that it can",
+						    name)
+					: error_errno(err, -r, "%s", name);
+	}
+	n = trace_in_read(reader->in, head, sizeof head);
 	memcpy(&major, head + TRACE_MAGIC_BYTES, sizeof major);
 	if (n < 0)
 		r = error_errno(err, (int)-n, "%s", name);
+	else if ((size_t)n < sizeof head && trace_in_trouble(reader->in))
+		r = error_set(err, EINVAL, "%s: %s", name, trace_in_trouble(reader->in));
 	else if ((size_t)n < sizeof head || memcmp(head, TRACE_MAGIC, TRACE_MAGIC_BYTES) != 0)
 		r = error_set(err, EINVAL, "%s is no trace of syscull%s", name, n == 0 ? ": it is empty" : "");
 	else if (major != TRACE_MAJOR)
@@ -182,6 +174,7 @@ void trace_reader_free(struct trace_reader *reader)
 	vec_done(&reader->texts);
 	vec_done(&reader->tasks);
 	buf_done(&reader->damage);
+	trace_in_free(reader->in);
 	free(reader->block);
 	free(reader->record);
 	free(reader->name);

@@ -6,11 +6,11 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/map.h"
 #include "base/vec.h"
 #include "event/trace-code.h"
+#include "event/trace-stream.h"
 
 /* Kept free below the limit for the last block. */
 #define END_ROOM 65536
@@ -21,9 +21,9 @@ struct kept_text {
 };
 
 struct trace_writer {
-	int fd;
+	struct trace_out *out;
 	int failed; /* the first failure, negative errno */
-	uint64_t most_bytes, written, left_out;
+	uint64_t most_bytes, left_out;
 	struct buf block; /* with its head */
 	uint64_t calls; /* in it */
 	/* What the block has told so far. */
@@ -59,21 +59,6 @@ static void block_begin(struct trace_writer *writer, enum trace_block_type type)
 	writer->stack[0].count = writer->stack[1].count = 0;
 }
 
-static int write_all(int fd, const char *data, size_t bytes)
-{
-	while (bytes > 0) {
-		ssize_t n = write(fd, data, bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n < 0 ? -errno : -EIO;
-		data += n;
-		bytes -= (size_t)n;
-	}
-	return 0;
-}
-
 static void fail(struct trace_writer *writer, int error)
 {
 	if (writer->failed == 0)
@@ -88,7 +73,7 @@ static void block_end(struct trace_writer *writer, uint64_t room)
 
 	if (writer->block.failed)
 		fail(writer, -ENOMEM);
-	else if (writer->most_bytes > 0 && writer->written + bytes + room > writer->most_bytes)
+	else if (writer->most_bytes > 0 && trace_out_bytes(writer->out) + bytes + room > writer->most_bytes)
 		fail(writer, -EFBIG);
 	if (writer->failed == 0 || (room == 0 && writer->failed == -EFBIG && !writer->block.failed)) {
 		int r;
@@ -98,17 +83,15 @@ static void block_end(struct trace_writer *writer, uint64_t room)
 		head.coding = TRACE_PLAIN;
 		head.check = trace_check(writer->block.data + sizeof head, head.bytes);
 		memcpy(writer->block.data, &head, sizeof head);
-		r = write_all(writer->fd, writer->block.data, bytes);
-		if (r == 0) {
-			writer->written += bytes;
+		r = trace_out_write(writer->out, writer->block.data, bytes);
+		if (r == 0)
 			return;
-		}
 		fail(writer, r);
 	}
 	writer->left_out += writer->calls;
 }
 
-int trace_writer_new(int fd, uint64_t most_bytes, const struct trace_start *start, struct trace_writer **ret)
+int trace_writer_new(int fd, uint64_t most_bytes, bool zstd, const struct trace_start *start, struct trace_writer **ret)
 {
 	struct trace_writer *writer = calloc(1, sizeof *writer);
 	char head[TRACE_HEAD_BYTES] = TRACE_MAGIC;
@@ -117,14 +100,14 @@ int trace_writer_new(int fd, uint64_t most_bytes, const struct trace_start *star
 
 	if (!writer)
 		return -ENOMEM;
-	writer->fd = fd;
 	writer->most_bytes = most_bytes;
 	map_init(&writer->shape_of, sizeof(uint32_t), 0);
 	map_init(&writer->text_of, sizeof(uint32_t), 0);
 	map_init(&writer->task_of, sizeof(uint32_t), 0);
 	memcpy(head + TRACE_MAGIC_BYTES, versions, sizeof versions);
-	r = write_all(fd, head, sizeof head);
-	writer->written = sizeof head;
+	r = trace_out_new(fd, zstd, &writer->out);
+	if (r == 0)
+		r = trace_out_write(writer->out, head, sizeof head);
 	if (r == 0) {
 		block_begin(writer, TRACE_START);
 		r = trace_start_put(&writer->block, start);
@@ -146,6 +129,7 @@ void trace_writer_free(struct trace_writer *writer)
 {
 	if (!writer)
 		return;
+	trace_out_free(writer->out);
 	buf_done(&writer->block);
 	vec_done(&writer->shapes);
 	vec_done(&writer->texts);
@@ -157,7 +141,7 @@ void trace_writer_free(struct trace_writer *writer)
 
 uint64_t trace_writer_bytes(const struct trace_writer *writer)
 {
-	return writer->written;
+	return trace_out_bytes(writer->out);
 }
 
 static void put(struct trace_writer *writer, uint64_t value)
@@ -435,5 +419,11 @@ int trace_writer_end(struct trace_writer *writer, const struct trace_end *end)
 		fail(writer, -ENOMEM);
 	else
 		block_end(writer, 0);
+	if (writer->failed == 0 || writer->failed == -EFBIG) {
+		int r = trace_out_end(writer->out);
+
+		if (r < 0)
+			fail(writer, r);
+	}
 	return writer->failed;
 }

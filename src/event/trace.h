@@ -65,9 +65,14 @@ struct trace_end {
 
 struct trace_writer;
 
-/* Writes to fd, which stays the caller's.  most_bytes: the file is not made
- * larger; what is over it is left out and counted.  0 is no limit. */
-int trace_writer_new(int fd, uint64_t most_bytes, const struct trace_start *start, struct trace_writer **ret);
+/* Built with libzstd: compressed traces are written and read; else both are -EOPNOTSUPP. */
+extern const bool trace_has_zstd;
+
+/* Writes to fd, which stays the caller's, with zstd: compressed.  most_bytes:
+ * the file is not made larger; what is over it is left out and counted.  0 is
+ * no limit. */
+int trace_writer_new(int fd, uint64_t most_bytes, bool zstd, const struct trace_start *start,
+		     struct trace_writer **ret);
 /* A failure stays: later records are left out and counted. */
 int trace_write(struct trace_writer *writer, const struct event_head *record);
 /* The rest and the end record, whose left_out is filled in here.  0, or the
@@ -79,7 +84,7 @@ void trace_writer_free(struct trace_writer *writer);
 
 struct trace_reader;
 
-/* Reads from fd, which stays the caller's.  A file that is no trace, or one
+/* Reads from fd, which stays the caller's, compressed or not.  A file that is no trace, or one
  * of a newer kind, is -EINVAL with err. */
 int trace_reader_new(int fd, const char *name, struct trace_reader **ret, struct error *err);
 const struct trace_start *trace_reader_start(const struct trace_reader *reader);

@@ -211,6 +211,95 @@ same_report()
 	done
 }
 
+# zstd_here: this build writes compressed traces.
+zstd_here()
+{
+	"$SYSCULL" record -q -o here.zst -- true 2>/dev/null
+}
+
+@test "record -o FILE.zst is compressed, and every reader takes it" {
+	zstd_here || skip "built without libzstd"
+	"$SYSCULL" record -o t.zst -- ls -l d100 >/dev/null
+	expect "$(head -c 4 t.zst | od -An -tx1)" " 28 b5 2f fd"
+	expect "$(stat -c %a t.zst)" 600
+	zstd -q -t t.zst
+	zstd -q -d t.zst -o t
+	[ "$(stat -c %s t.zst)" -lt "$(($(stat -c %s t) * 2 / 3))" ]
+	# The kept run is any trace, too.
+	install -D -m 600 t.zst state/syscull/last.trace
+	for option in "report --format json" "report -v" show "show --format tsv"; do
+		"$SYSCULL" $option t >plain || [ $? -eq 1 ]
+		"$SYSCULL" $option t.zst >packed || [ $? -eq 1 ]
+		"$SYSCULL" $option >kept || [ $? -eq 1 ]
+		[ -s plain ]
+		sed -i 's/[0-9.]* [mu]s//g; s/_ns": [0-9]*//g; s/"share": [0-9.]*//g; s/([0-9<]* %)//g' plain packed kept
+		[[ $option != show* ]] || cmp plain packed
+		expect "$(wc -l <packed)" "$(wc -l <plain)"
+		expect "$(wc -l <kept)" "$(wc -l <plain)"
+	done
+	run_apart "$SYSCULL" diff t t.zst
+	expect "$status" 0
+	# Compressed by somebody else, and through a pipe.
+	zstd -q -19 t -o other.zst
+	"$SYSCULL" show t >plain
+	"$SYSCULL" show other.zst | cmp plain -
+	mkfifo pipe
+	cat t.zst >pipe &
+	"$SYSCULL" show pipe | cmp plain -
+	wait
+}
+
+@test "a cut, damaged or foreign compressed file gives what is whole and one line" {
+	zstd_here || skip "built without libzstd"
+	"$SYSCULL" record -o whole.zst -- ls -l d100 >/dev/null
+	zstd -q -d whole.zst -o whole
+	bytes=$(stat -c %s whole.zst)
+	for cut in $((bytes - 60)) $((bytes / 2)) 700 30 5; do
+		head -c $cut whole.zst >cut.zst
+		run_apart "$SYSCULL" report cut.zst
+		expect "$status" 2
+		expect "$(wc -l <err)" 1
+		[[ $errors == *cut.zst:*"cut off"* ]]
+	done
+	{ head -c $((bytes / 2)) whole.zst; printf 'damaged block'; tail -c +$((bytes / 2 + 14)) whole.zst; } >damaged.zst
+	run_apart "$SYSCULL" report damaged.zst
+	expect "$status" 2
+	expect "$(wc -l <err)" 1
+	[[ $errors == *damaged* ]]
+	seq 20000 | zstd -q -o text.zst
+	run_apart "$SYSCULL" report text.zst
+	expect "$status" 2
+	expect "$errors" "syscull: text.zst is no trace of syscull"
+	# A few bytes for gigabytes, and for whoever has much memory: neither takes any.
+	{ cat whole; head -c 1G /dev/zero; } | zstd -q -1 -o bomb.zst
+	(
+		ulimit -v 400000
+		run_apart "$SYSCULL" show bomb.zst
+		expect "$status" 0
+		expect "$(wc -l <out)" "$("$SYSCULL" show whole | wc -l)"
+	)
+	{ head -c 200 whole; head -c 1G /dev/zero; } | zstd -q -1 -o bomb2.zst
+	run_apart "$SYSCULL" show bomb2.zst
+	expect "$status" 2
+	expect "$errors" "syscull: bomb2.zst: the trace is cut off before it begins"
+	{ cat whole; head -c 9M /dev/zero; } | zstd -q -1 --long=27 -o wide.zst
+	run_apart "$SYSCULL" report wide.zst
+	expect "$(wc -l <err)" 1
+	[[ $errors == *"zstd -d makes a file that can be read"* ]]
+}
+
+@test "a trace can come through a pipe, a log cannot" {
+	"$SYSCULL" record -o t -- ls -l d100 >/dev/null
+	cat t | "$SYSCULL" show /dev/stdin >piped
+	"$SYSCULL" show t | cmp - piped
+	"$SYSCULL" diff <(cat t) <(cat t) >differences
+	"$SYSCULL" show t >log
+	status=0
+	cat log | "$SYSCULL" report /dev/stdin 2>err || status=$?
+	expect "$status" 2
+	expect "$(<err)" "syscull: /dev/stdin is no trace of syscull (from a pipe no logs are read)"
+}
+
 @test "show: as many lines as calls, in strace's syntax" {
 	"$SYSCULL" record -o t -- sh -c 'cat d100/f1 d100/none; true' 2>/dev/null
 	run_apart "$SYSCULL" report --format json -o r.json t
