@@ -35,7 +35,8 @@ int law_start(struct rule_run *run)
 		if (run->limits[kind->least] < state->entries.candidate)
 			state->entries.candidate = run->limits[kind->least];
 	rule_keys_init(&state->followed, law->followed_bytes, law->followed);
-	state->followed.idle_ns = IDLE_NS;
+	state->followed.idle_ns = law->followed_stay ? 0 : IDLE_NS;
+	state->followed.free = law->free_followed;
 	state->followed.candidate = UINT64_MAX;
 	return law->recent > 0 ? rule_recent_init(&state->recent, law->recent_bytes, law->recent) : 0;
 }

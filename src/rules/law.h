@@ -40,17 +40,20 @@ struct law {
 	uint32_t files; /* so many are told apart in one */
 	size_t entry_bytes; /* of the rule's struct that begins with a struct law_entry, 0: that itself */
 	/* What entries come from: structs of the rule that begin with a struct rule_key,
-	 * one per image and opened file, thread, …; they go when idle and with the image. */
+	 * one per image and opened file, thread, …; they go when idle, unless they stay,
+	 * and with the image. */
 	uint32_t followed;
 	size_t followed_bytes;
+	bool followed_stay;
 	/* And for law_state.recent: structs that begin with a hash. */
 	uint32_t recent;
 	size_t recent_bytes;
 	/* Optional.  holds: is an entry that has reached its limit told?  tell: what the
-	 * kind does not say.  free: what the rule itself put into an entry. */
+	 * kind does not say.  free: what the rule itself put into an entry, or into what is followed. */
 	bool (*holds)(struct rule_run *run, const struct law_entry *entry);
 	void (*tell)(struct rule_run *run, const struct law_entry *entry, struct finding *finding);
 	void (*free)(struct law_entry *entry);
+	void (*free_followed)(struct rule_run *run, struct rule_key *key);
 };
 
 /* The state of such a rule, or what that begins with. */

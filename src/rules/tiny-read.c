@@ -11,14 +11,9 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#include "base/text.h"
-#include "rules/keyed.h"
+#include "rules/law.h"
 #include "rules/stream.h"
 
-#define OPENED_MAX 16384 /* descriptors that were read, at a time */
-#define GROUPS_MAX 16384 /* images that read so */
-#define FILES_MAX 4096 /* told apart in an image */
-#define COPIERS_MAX 4096 /* processes that read a pipe so, of late */
 #define HEADER_LEAST 4
 #define HEADER_MOST 16
 
@@ -37,22 +32,17 @@ struct opened {
 	uint64_t count, count_pairs, bytes;
 };
 
-/* One image, one key for each of READS_. */
 struct reader {
-	struct rule_key key; /* first */
-	struct rule_places places;
+	struct law_entry entry; /* first */
 	struct rule_unbuffered why;
 	uint64_t bytes;
-	int what;
-	bool nameless, shared, unsure;
+	bool begun, shared, unsure;
 	bool script; /* a shell's own script */
 };
 
 struct read_state {
-	struct rule_keys opened, readers;
-	struct rule_recent streams;
-	struct rule_recent pipes;
-	struct rule_recent copiers;
+	struct law_state law; /* first; recent: copiers */
+	struct rule_recent streams, pipes;
 };
 
 /* A process since its last small read of a pipe or socket. */
@@ -76,29 +66,20 @@ static bool is_script(const struct model_view *view)
 	return true;
 }
 
-static struct reader *reader_of(struct rule_run *run, const struct model_view *view, int what)
+static struct reader *reader_of(struct rule_run *run, const struct model_view *view, unsigned kind)
 {
-	struct read_state *state = run->state;
-	const struct model_file *file = view->file;
-	struct reader *reader;
-	bool fresh = false;
+	struct reader *reader = law_entry(run, view, kind);
 
-	reader = (struct reader *)rule_keys_get(run, &state->readers, view, map_mix(view->process->id, (uint64_t)what),
-						&fresh);
 	if (!reader)
 		return NULL;
-	if (fresh) {
-		(void)rule_places_init(&reader->places, FILES_MAX);
-		reader->what = what;
+	if (!reader->begun) {
+		reader->begun = true;
 		reader->why = rule_unbuffered_of(view->process, false);
-		reader->script = what == READS_STREAM && is_script(view);
+		reader->script = kind == READS_STREAM && is_script(view);
 	}
-	reader->shared = reader->shared || file->offset_shared;
-	reader->unsure = reader->unsure || !S_ISREG(file->mode);
-	if (file->path && *file->path == '/')
-		(void)rule_places_add(&reader->places, file->path, file->path_hash);
-	else
-		reader->nameless = true;
+	reader->shared = reader->shared || view->file->offset_shared;
+	reader->unsure = reader->unsure || !S_ISREG(view->file->mode);
+	law_file(run, &reader->entry, view->file);
 	return reader;
 }
 
@@ -112,14 +93,14 @@ static bool was_there(const struct read_state *state, const struct opened *opene
 		return at < 0 || opened->next < 0 || at == opened->next;
 	if (view->process->calls == opened->process_calls + 1)
 		return true;
-	copier = rule_recent_get(&state->copiers, view->process->id);
+	copier = rule_recent_get(&state->law.recent, view->process->id);
 	return copier && copier->from == opened->process_calls && copier->to + 1 == view->process->calls;
 }
 
 static void small_read(struct read_state *state, const struct model_view *view)
 {
 	bool fresh = false;
-	struct copier *copier = rule_recent_put(&state->copiers, view->process->id, &fresh);
+	struct copier *copier = rule_recent_put(&state->law.recent, view->process->id, &fresh);
 
 	copier->from = copier->to = view->process->calls;
 	if (fresh)
@@ -130,7 +111,7 @@ static void small_read(struct read_state *state, const struct model_view *view)
 static void written(struct rule_run *run, const struct model_view *view)
 {
 	struct read_state *state = run->state;
-	struct copier *copier = rule_recent_get(&state->copiers, view->process->id);
+	struct copier *copier = rule_recent_get(&state->law.recent, view->process->id);
 	enum rule_behind behind;
 
 	if (!copier || copier->to + 1 != view->process->calls || !rule_returned(view))
@@ -142,7 +123,6 @@ static void written(struct rule_run *run, const struct model_view *view)
 
 static void add(struct rule_run *run, struct opened *opened, const struct model_view *view, bool pair)
 {
-	struct read_state *state = run->state;
 	struct rule_tally *tally = pair ? &opened->pairs : &opened->key.tally;
 	uint64_t *count = pair ? &opened->count_pairs : &opened->count;
 	struct reader *reader;
@@ -157,12 +137,11 @@ static void add(struct rule_run *run, struct opened *opened, const struct model_
 								: READS_STREAM);
 	if (!reader)
 		return;
-	rule_tally_merge(&reader->key.tally, tally);
+	law_take(run, &reader->entry, tally);
 	if (!pair) {
 		reader->bytes += opened->bytes;
 		opened->bytes = 0;
 	}
-	rule_keys_value(&state->readers, &reader->key, reader->key.tally.calls);
 }
 
 static void read_call(struct rule_run *run, const struct model_view *view)
@@ -188,8 +167,7 @@ static void read_call(struct rule_run *run, const struct model_view *view)
 	if (!view->file || view->err || call->ret <= 0 ||
 	    (view->id == CALL_recvfrom && (call->args[3] & (MSG_PEEK | MSG_OOB))))
 		return;
-	opened = (struct opened *)rule_keys_get(run, &state->opened, view, map_mix(view->process->id, view->file->id),
-						&fresh);
+	opened = law_follow(run, view, view->file->id, &fresh);
 	if (!opened)
 		return;
 	if (fresh) {
@@ -224,62 +202,40 @@ static void read_call(struct rule_run *run, const struct model_view *view)
 
 static const char *source_text(const struct reader *reader, bool shell)
 {
-	if (reader->what == READS_PAIRS)
-		return "read header and what follows into one buffer, as much as is there";
 	if (reader->script)
 		return "give the shell its script as a file, not through a pipe";
-	if (shell && reader->what == READS_FILE)
-		return rule_shell_remedy(reader->key.exe);
+	if (shell && reader->entry.kind == READS_FILE)
+		return rule_shell_remedy(reader->entry.key.exe);
 	if (shell)
 		return "a tool that reads all lines (sed, awk) in place of the shell";
-	return strcmp(rule_base_name(reader->key.exe->path), "perl") == 0
+	return strcmp(rule_base_name(reader->entry.key.exe->path), "perl") == 0
 		       ? "read or readline in place of sysread, which has no buffer"
 		       : "read through a buffer, by blocks of 4,096 bytes or more";
 }
 
-static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
+static void read_tell(struct rule_run *run, const struct law_entry *entry, struct finding *finding)
 {
-	const struct reader *reader = (const struct reader *)key;
-	bool pairs = reader->what == READS_PAIRS, file = reader->what == READS_FILE;
-	bool shell = rule_shell_remedy(key->exe) != NULL;
+	const struct reader *reader = (const struct reader *)entry;
+	bool file = entry->kind == READS_FILE, shell = rule_shell_remedy(entry->key.exe) != NULL;
 	struct finding_remedy *remedy;
-	struct finding *finding;
-	enum finding_tier tier;
-	char *places;
 
-	tier = shell && !file && !pairs			    ? FINDING_BY_DESIGN
-	       : file && !reader->shared && !reader->unsure ? FINDING_CERTAIN
-							    : FINDING_LIKELY;
-	finding = rule_key_finding(run, key, tier, NULL, out);
-	if (!finding)
+	if (file && !reader->shared && !reader->unsure)
+		finding->tier = FINDING_CERTAIN;
+	if (entry->kind == READS_PAIRS)
 		return;
-	finding->least = run->limits[pairs ? LIMIT_PAIRS : LIMIT_CALLS];
-	finding_set(&finding->what, "%s",
-		    pairs  ? "reads a header by itself, then what follows it"
-		    : file ? "reads a file a few bytes at a time"
-			   : "reads a pipe or socket a few bytes at a time");
-	places = reader->places.distinct ? rule_places_text(&reader->places, "file", "files") : NULL;
-	finding_set(&finding->where, "%s%s", places ? places : "descriptors without a name",
-		    places && reader->nameless ? " and descriptors without a name" : "");
-	finding_set(&finding->object, "%s", pairs ? "headers" : file ? "files" : "streams");
-	free(places);
-	finding->place = !reader->nameless ? rule_places_place(&reader->places) : NULL;
-	remedy = pairs ? NULL : rule_unbuffered_remedy(run, &reader->why, key->process_id, finding);
+	remedy = rule_unbuffered_remedy(run, &reader->why, entry->key.process_id, finding);
+	if (!remedy && (remedy = finding_add_remedy(finding, REMEDY_SOURCE))) {
+		remedy->id = shell ? "tool" : "buffer";
+		finding_set(&remedy->text, "%s", source_text(reader, shell));
+	}
 	if (remedy)
 		rule_saves_but_blocks(remedy, finding, reader->bytes);
-	remedy = !remedy ? finding_add_remedy(finding, REMEDY_SOURCE) : NULL;
-	if (remedy) {
-		remedy->id = pairs ? "read-ahead" : shell ? "tool" : "buffer";
-		finding_set(&remedy->text, "%s", source_text(reader, shell));
-		if (pairs)
-			finding_remedy_saves_all(remedy, finding);
-		else
-			rule_saves_but_blocks(remedy, finding, reader->bytes);
-	}
-	if (tier == FINDING_BY_DESIGN)
+	if (shell && !file) {
+		finding->tier = FINDING_BY_DESIGN;
 		finding_add_note(finding, "a shell cannot give back to a pipe what it read ahead for others");
-	else if (file && reader->shared)
+	} else if (file && reader->shared) {
 		finding_add_note(finding, "others have the same descriptor: they may go on where this one stops");
+	}
 }
 
 static void free_opened(struct rule_run *run, struct rule_key *key)
@@ -287,50 +243,51 @@ static void free_opened(struct rule_run *run, struct rule_key *key)
 	rule_tally_done(&((struct opened *)key)->pairs);
 }
 
-static void free_reader(struct rule_run *run, struct rule_key *key)
-{
-	rule_places_done(&((struct reader *)key)->places);
-}
-
-static void read_image_end(struct rule_run *run, struct model_process *process)
-{
-	struct read_state *state = run->state;
-
-	rule_keys_image_end(run, &state->opened, process);
-	rule_keys_image_end(run, &state->readers, process);
-}
-
-static void read_end(struct rule_run *run, struct finding_list *out)
-{
-	rule_keys_tell(run, &((struct read_state *)run->state)->readers, out, tell);
-}
-
 static int read_start(struct rule_run *run)
 {
 	struct read_state *state = run->state;
 
-	rule_keys_init(&state->opened, sizeof(struct opened), OPENED_MAX);
-	state->opened.idle_ns = UINT64_C(1000000000);
-	state->opened.candidate = UINT64_MAX;
-	state->opened.free = free_opened;
-	rule_keys_init(&state->readers, sizeof(struct reader), GROUPS_MAX);
-	state->readers.candidate = 1;
-	state->readers.free = free_reader;
 	if (rule_pipes_init(&state->pipes) < 0 || rule_streams_init(&state->streams) < 0)
 		return -ENOMEM;
-	return rule_recent_init(&state->copiers, sizeof(struct copier), COPIERS_MAX);
+	return law_start(run);
 }
 
 static void read_done(struct rule_run *run)
 {
 	struct read_state *state = run->state;
 
-	rule_keys_done(run, &state->opened);
-	rule_keys_done(run, &state->readers);
+	law_done(run);
 	rule_recent_done(&state->streams);
 	rule_recent_done(&state->pipes);
-	rule_recent_done(&state->copiers);
 }
+
+#define READ_KIND(limit, ...) \
+	{ \
+		.tier = FINDING_LIKELY, .least = (limit), .nameless = "descriptors without a name", __VA_ARGS__ \
+	}
+
+static const struct law_kind read_kinds[] = {
+	[READS_FILE] = READ_KIND(LIMIT_CALLS, .what = "reads a file a few bytes at a time", .object = "files"),
+	[READS_STREAM] =
+		READ_KIND(LIMIT_CALLS, .what = "reads a pipe or socket a few bytes at a time", .object = "streams"),
+	[READS_PAIRS] = READ_KIND(LIMIT_PAIRS, .what = "reads a header by itself, then what follows it",
+				  .object = "headers", .remedy = "read-ahead",
+				  .text = "read header and what follows into one buffer, as much as is there"),
+	{ 0 },
+};
+
+static const struct law read_law = {
+	.kinds = read_kinds,
+	.entries = 16384,
+	.entry_bytes = sizeof(struct reader),
+	.files = 4096,
+	.followed = 16384, /* descriptors that were read */
+	.followed_bytes = sizeof(struct opened),
+	.recent = 4096, /* processes that read a pipe so */
+	.recent_bytes = sizeof(struct copier),
+	.tell = read_tell,
+	.free_followed = free_opened,
+};
 
 static const uint16_t read_calls[] = {
 	CALL_read, CALL_pread64, CALL_recvfrom, RULE_STREAMS_CALLS, RULE_PIPES_CALLS, 0
@@ -354,11 +311,12 @@ const struct rule rule_tiny_read = {
 	.env = read_env,
 	.calls = read_calls,
 	.limits = read_limits,
+	.law = &read_law,
 	.state_bytes = sizeof(struct read_state),
 	.breadth = 1,
 	.start = read_start,
 	.call = read_call,
-	.image_end = read_image_end,
-	.end = read_end,
+	.image_end = law_image_end,
+	.end = law_end,
 	.done = read_done,
 };
