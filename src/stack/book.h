@@ -34,6 +34,7 @@ struct book_module {
 struct book_sample {
 	uint32_t site, pid;
 	uint32_t uid; /* UINT32_MAX unknown */
+	uint64_t born_ns; /* CLOCK_MONOTONIC, when its program began; 0 before us */
 	enum sys_call_id call;
 	const char *program;
 	struct model_maps *maps;
@@ -41,6 +42,13 @@ struct book_sample {
 	unsigned registers;
 	uint32_t bytes;
 	uint64_t *data; /* registers, then the stack */
+};
+
+/* The map that a process may keep of its own code; fd -1: it has none. */
+#define BOOK_JITS_MAX 64 /* that are open; of further processes no such code is named */
+struct book_jit {
+	uint32_t pid;
+	int fd;
 };
 
 struct book_chain {
@@ -76,6 +84,7 @@ struct stack_book {
 	struct map module_by_key; /* → index + 1 */
 	const struct model_maps *last_maps; /* whose modules are all known, held by a sample */
 	VEC(struct book_sample) samples;
+	VEC(struct book_jit) jits;
 	VEC(struct book_site) sites; /* by number */
 	uint64_t bytes, left_out;
 	size_t wanted;
@@ -126,8 +135,18 @@ int helper_run(struct stack_book *book, struct model *model);
 /* work.c: writes messages to fd; never returns when it cannot. */
 void work_run(struct stack_book *book, struct model *model, int fd);
 
-/* jit.c: the name of an address in the map that a program keeps of its own code;
- * what it returns lives until the next process. */
-bool jit_symbol(uint32_t pid, uint32_t uid, uint64_t address, const char **ret_name, uint64_t *ret_start);
+/* files.c: the modules' files and the maps of code. */
+void book_open_files(struct stack_book *book);
+/* Opens what an O_PATH handle is of, which then is known to be a regular file. */
+int book_reopen(int handle, const char *path);
+
+/* jit.c: the maps that processes keep of their own code, opened by who has the rights. */
+void jits_open(struct stack_book *book, int64_t ahead_ns);
+/* The name of an address there; what is returned lives until the next process. */
+struct jit_symbol {
+	const char *name;
+	uint64_t start, bytes;
+};
+bool jit_symbol(const struct stack_book *book, uint32_t pid, uint64_t address, struct jit_symbol *ret);
 
 #endif

@@ -46,10 +46,10 @@ static void limit(int what, rlim_t most)
 	(void)setrlimit(what, &value);
 }
 
-/* Everything but the files of modules and the pipe is closed. */
+/* Everything but the files of modules, maps of code and the pipe is closed. */
 static bool keep_only(const struct stack_book *book, int pipe_fd)
 {
-	int *keep = calloc(book->modules.used + 1, sizeof *keep), result;
+	int *keep = calloc(book->modules.used + book->jits.used + 1, sizeof *keep), result;
 	size_t used = 0;
 
 	if (!keep)
@@ -58,6 +58,9 @@ static bool keep_only(const struct stack_book *book, int pipe_fd)
 	for (size_t i = 0; i < book->modules.used; i++)
 		if (book->modules.at[i].fd >= 0)
 			keep[used++] = book->modules.at[i].fd;
+	for (size_t i = 0; i < book->jits.used; i++)
+		if (book->jits.at[i].fd >= 0)
+			keep[used++] = book->jits.at[i].fd;
 	result = syscull_fds_close(0, keep, used, NULL);
 	free(keep);
 	return result == 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One step from a frame to its caller, by the rules that compilers write
- * (CFI), never by guessing at frame pointers.  For the process without
+ * (CFI), never by guessing at frame pointers; of V8's code, which has no rules and
+ * always has them, by those.  For the process without
  * privileges alone.
  */
 #ifndef SYSCULL_STACK_UNWIND_H
@@ -53,6 +54,15 @@ enum unwind_result unwind_step(struct unwind *u, struct image *image, uint64_t b
  * are plain.  The result is only a proposal: whoever takes it has to see that
  * the caller's instruction really calls this function. */
 enum unwind_result unwind_scan(struct unwind *u, struct image *image, uint64_t bias);
+
+/* unwind-made.c: out of code without rules, by the frames that its maker always makes; symbol NULL,
+ * it was not made at run time. */
+struct jit_symbol;
+enum unwind_result unwind_made(struct unwind *u, const struct jit_symbol *symbol, bool v8);
+/* Is a function of this name V8's, built into the file? */
+bool unwind_is_v8(const char *symbol);
+/* Is a call before this address, as far as bytes can tell? */
+bool unwind_after_call(struct image *image, uint64_t address);
 
 /* unwind-expr.c: 0, -EFAULT no memory, -EINVAL.  *ret_value: the result is the value itself, else where it is. */
 int unwind_expr(const struct unwind *u, const Dwarf_Op *ops, size_t count, const uint64_t *cfa, uint64_t *ret,

@@ -200,15 +200,17 @@ static uint32_t number_of(struct work *w, const struct known *known, size_t modu
 	struct book_message_frame message = { .offset = offset, .module = (uint32_t)(module + 1), .jumped = jumped };
 	const char *name = NULL;
 	struct image_symbol symbol;
-	uint64_t key, start;
+	struct jit_symbol made;
+	uint64_t key;
 	uint32_t *place;
 	size_t at;
 
 	if (module == SIZE_MAX) {
 		message.module = 0;
-		if (sample && jit_symbol(sample->pid, sample->uid, offset - (known->exact ? 0 : 1), &name, &start)) {
+		if (sample && jit_symbol(w->book, sample->pid, offset - (known->exact ? 0 : 1), &made)) {
+			name = made.name;
 			message.flags = FRAME_JIT;
-			message.symbol_offset = offset - start;
+			message.symbol_offset = offset - made.start;
 		}
 	}
 	key = map_mix(map_mix(module, offset),
@@ -272,10 +274,11 @@ static size_t place_of(struct work *w, const struct book_sample *sample, uint64_
 
 /*
  * Do all calls of the site have this caller?  Where its address stood is in what
- * was compared at each call, or it is the word that was.
+ * was compared at each call, or it is the word that was.  Code without a file may
+ * be older than we are, and then is not in it.
  */
 static bool is_exact(const struct model_site *site, const struct book_sample *sample, const struct unwind *u,
-		     size_t count, bool proven)
+		     size_t module, size_t count, bool proven)
 {
 	uint64_t slot = u->reg[UNWIND_SP] - sizeof(uint64_t);
 
@@ -283,10 +286,11 @@ static bool is_exact(const struct model_site *site, const struct book_sample *sa
 		return true;
 #ifdef __x86_64__
 	/* A call leaves its address right below the caller's stack. */
-	return site->code != 0 && !u->exact && slot >= sample->sp &&
+	return site->code != 0 && module != SIZE_MAX && !u->exact && slot >= sample->sp &&
 	       (slot - sample->sp) / sizeof(uint64_t) < ITEM_CALLER_WORDS;
 #else
 	(void)slot;
+	(void)module;
 	return false;
 #endif
 }
@@ -321,6 +325,34 @@ static bool begin(struct unwind *u, const struct book_sample *sample)
 	return true;
 }
 
+/* The file has no rules for it, or there is no file: out of what V8 or Python make all the same. */
+static enum unwind_result step_made(struct work *w, const struct book_sample *sample, const struct known *known,
+				    size_t module, bool *v8, struct unwind *u)
+{
+	struct image_symbol built;
+	struct jit_symbol made;
+
+	if (known->image) {
+		*v8 = image_symbol(known->image, known->address - 1, &built) && unwind_is_v8(built.name);
+		return *v8 ? unwind_made(u, NULL, true) : UNWIND_NO_RULES;
+	}
+	if (module != SIZE_MAX || !jit_symbol(w->book, sample->pid, u->pc - 1, &made))
+		return UNWIND_NO_RULES;
+	/* V8's only from V8's. */
+	return unwind_made(u, &made, *v8);
+}
+
+/* Did that come out where a call was, or at code of the same kind? */
+static bool is_made_by(struct work *w, const struct book_sample *sample, const struct known *known, size_t module,
+		       uint64_t pc)
+{
+	struct jit_symbol made;
+
+	if (known->image)
+		return unwind_after_call(known->image, known->address);
+	return module == SIZE_MAX && jit_symbol(w->book, sample->pid, pc - 1, &made);
+}
+
 static void one_sample(struct work *w, const struct book_sample *sample)
 {
 	struct known inner = { 0 }, known;
@@ -329,7 +361,7 @@ static void one_sample(struct work *w, const struct book_sample *sample)
 	const struct model_site *site = model_site_at(w->model, sample->site);
 	size_t count = 0, exact = 1;
 	struct unwind u;
-	bool scanned = false, proven = false;
+	bool scanned = false, proven = false, made = false, v8 = false;
 
 	if (!begin(&u, sample))
 		return;
@@ -341,13 +373,13 @@ static void one_sample(struct work *w, const struct book_sample *sample)
 		enum unwind_result result;
 
 		/* What was found without rules has to be what the caller calls. */
-		if (scanned && link != LINK_CALLED) {
+		if ((scanned && link != LINK_CALLED) || (made && !is_made_by(w, sample, &known, module, u.pc))) {
 			why = BOOK_WHY_NO_RULES;
 			break;
 		}
 		if (count == 1)
 			proven = prove(w, sample, module, offset);
-		if (count > 0 && exact == count && is_exact(site, sample, &u, count, proven))
+		if (count > 0 && exact == count && is_exact(site, sample, &u, module, count, proven))
 			exact++;
 		result = known.image ? unwind_step(&u, known.image, bias) : UNWIND_NO_RULES;
 		/* Behind a handler lies no call. */
@@ -355,7 +387,11 @@ static void one_sample(struct work *w, const struct book_sample *sample)
 			link = LINK_UNKNOWN;
 		numbers[count++] = number_of(w, &known, module, offset, link == LINK_JUMPED,
 					     link == LINK_JUMPED ? jump : NULL, sample);
-		if (result == UNWIND_NO_RULES && known.image) {
+		made = result == UNWIND_NO_RULES && step_made(w, sample, &known, module, &v8, &u) == UNWIND_CALLER;
+		if (made) {
+			result = UNWIND_CALLER;
+			scanned = false;
+		} else if (result == UNWIND_NO_RULES && known.image) {
 			result = unwind_scan(&u, known.image, bias);
 			scanned = result == UNWIND_CALLER;
 		} else {

@@ -334,6 +334,48 @@ def late(built):
     contains(sites, at("ask", "late.c", "ask"), at("main", "late.c", "main"))
 
 
+def made(built):
+    """Out of code made at run time, where Python or V8 made it; a map of another time names nothing."""
+    built.cc("p", "made.c", "-ldl")
+    py, js = "py::f:/w/x.py", "JS:~f /w/x.js:1:1"
+
+    def run(*words):
+        sites = built.run("./p", *words)
+        os.unlink(built.output.strip())
+        assert len(sites) == 1 and sites[0]["count"] == 300, sites
+        return sites
+
+    contains(run("p"), at("ask", "made.c", "ask"), py, at("main", "made.c", "python"))
+    contains(run("v"), at("ask", "made.c", "ask"), "Builtins_Exit", js, "Builtins_Entry", at("main", "made.c", "v8"))
+    for words_of, last in (["n"], "made"), (["p", "old"], None):
+        sites = run(*words_of)
+        assert len(sites[0]["frames"]) == 3 and sites[0]["frames"][2]["symbol"] == last, sites
+        assert not sites[0]["whole"], sites
+
+
+def real_maps(built):
+    """The makers themselves, where they are here."""
+    with open(os.path.join(built.folder, "x.py"), "w", encoding="utf-8") as file:
+        file.write("import os\ndef look():\n    for i in range(400): os.stat('/etc/passwd')\nlook()\n")
+    with open(os.path.join(built.folder, "x.js"), "w", encoding="utf-8") as file:
+        file.write("const fs = require('fs');\nfunction look() {\n  for (let i = 0; i < 400; i++) fs.statSync('/etc/passwd');\n"
+                   "}\nlook();\n")
+    for command, wanted in (["python3.12", "-X", "perf", "x.py"], "py::look:.*/x.py"), \
+            (["python3.13", "-X", "perf", "x.py"], "py::look:.*/x.py"), \
+            (["node", "--perf-basic-prof", "--interpreted-frames-native-stack", "x.js"], "JS:.look .*/x.js:2:14"):
+        program = shutil.which(command[0])
+        if not program or subprocess.run([program, "--version"], capture_output=True, check=False).returncode != 0:
+            print(f"real-maps: no {command[0]} here")
+            continue
+        sites = built.run(*command, stacks="deep", rule="repeated-stat")
+        for name in os.listdir("/tmp"):
+            if name == f"perf-{built.report['processes'][0]['pid']}.map":
+                os.unlink(os.path.join("/tmp", name))
+        names = [one["symbol"] or "" for one in sites[0]["frames"]]
+        assert any(re.fullmatch(wanted, name) for name in names), names
+        assert sites[0]["whole"], sites[0]["why"]
+
+
 def recorded(built):
     """The same from a trace."""
     built.cc("libask.so", "ask.c", *LIB)
@@ -431,6 +473,8 @@ CASES = {
     "many": (many, {}),
     "ranges": (ranges, {}),
     "late": (late, {}),
+    "made": (made, {}),
+    "real-maps": (real_maps, {}),
     "recorded": (recorded, {}),
     "vdso": (vdso, {}),
     "attached": (attached, {}),

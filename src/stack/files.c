@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The files that ran, opened by who has the rights for who has none: only those
+ * that are the ones that were mapped, and have not changed since.  Reads nothing.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "stack/book.h"
+
+#define VDSO_BYTES_MAX 65536
+/* Files are stamped with the time of the last tick, which can lie before a call that came earlier. */
+#define STAMP_STEP_NS UINT64_C(10000000)
+
+static uint64_t stamp_ns(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * UINT64_C(1000000000) + (uint64_t)time->tv_nsec;
+}
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	return clock_gettime(clock, &now) == 0 ? stamp_ns(&now) : 0;
+}
+
+int book_reopen(int handle, const char *path)
+{
+	char link[40];
+	int fd;
+
+	(void)snprintf(link, sizeof link, "/proc/self/fd/%d", handle);
+	fd = open(link, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	/* No /proc here. */
+	return fd < 0 && errno == ENOENT ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : fd;
+}
+
+/* The file behind a name, when it is the one that was mapped, and has not changed since. */
+static int open_same(const struct book_module *module, const char *path, uint64_t since_ns)
+{
+	int handle = open(path, O_PATH | O_CLOEXEC), fd = -1;
+	struct stat st;
+
+	/* Only then is it opened: that of a device or a pipe would do something. */
+	if (handle >= 0 && fstat(handle, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == module->ino &&
+	    st.st_dev == module->dev && stamp_ns(&st.st_ctim) + STAMP_STEP_NS <= since_ns)
+		fd = book_reopen(handle, path);
+	if (handle >= 0)
+		(void)close(handle);
+	if (fd >= 0 && (fstat(fd, &st) != 0 || st.st_ino != module->ino || st.st_dev != module->dev)) {
+		(void)close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* The kernel's own page has no file; ours is the same one. */
+static int open_vdso(void)
+{
+	const char *start = (const char *)(uintptr_t)getauxval(AT_SYSINFO_EHDR);
+	ElfW(Ehdr) head;
+	size_t bytes;
+	int fd;
+
+	if (!start)
+		return -1;
+	memcpy(&head, start, sizeof head);
+	/* Its sections are told of at its end. */
+	bytes = (size_t)head.e_shoff + (size_t)head.e_shnum * head.e_shentsize;
+	if (head.e_shoff == 0 || bytes > VDSO_BYTES_MAX)
+		return -1;
+	fd = memfd_create("vdso", MFD_CLOEXEC);
+	if (fd >= 0 && write(fd, start, bytes) != (ssize_t)bytes) {
+		(void)close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+void book_open_files(struct stack_book *book)
+{
+	int64_t ahead_ns = (int64_t)(now_ns(CLOCK_REALTIME) - now_ns(CLOCK_MONOTONIC));
+	struct rlimit limit = { 0 };
+	size_t room = 200, opened = 0;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+		room = limit.rlim_cur > 400 ? (size_t)limit.rlim_cur - 200 : (size_t)limit.rlim_cur / 2;
+	for (size_t i = 0; book->options.here && i < book->modules.used && opened < room; i++) {
+		struct book_module *module = &book->modules.at[i];
+		uint64_t since_ns = book->options.unchanged_since_ns;
+		char *path;
+
+		if (strcmp(module->path, "[vdso]") == 0)
+			module->fd = open_vdso();
+		/* Without device and inode nothing says that it is the same file. */
+		if (module->path[0] != '/' || module->ino == 0)
+			continue;
+		if (since_ns == 0)
+			since_ns = module->last_ns + (uint64_t)ahead_ns;
+		module->fd = open_same(module, module->path, since_ns);
+		/* In a mount namespace of its own, as of a container, while it lives. */
+		if (module->fd < 0 && module->pid > 0 &&
+		    asprintf(&path, "/proc/%u/root%s", module->pid, module->path) >= 0) {
+			module->fd = open_same(module, path, since_ns);
+			free(path);
+		}
+		opened += module->fd >= 0;
+	}
+	jits_open(book, ahead_ns);
+}
