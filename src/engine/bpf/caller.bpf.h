@@ -39,7 +39,7 @@ struct {
 #define CALLERS_MAX 128
 #define MEMO_HITS 32 /* in a row, or nearly: of a caller that has no key a stack is due then */
 #define LOOK_WORDS 4
-#define SUM_WORDS 16 /* at once: a call costs as much as some ten of them */
+#define SUM_WORDS 8 /* at once */
 #define STACK_NEAR 65536 /* above the stack pointer */
 
 /* Odd, and nothing else. */
@@ -213,32 +213,20 @@ __noinline int look_at_words(struct kern_scratch *scratch, const struct kern_cod
  * are compared, for they are short: of two stacks that differ they are equal once
  * in 2^64.
  */
-__noinline uint64_t sum_words(const struct kern_memo *memo, const struct kern_words *words, uint32_t first)
+__noinline uint64_t sum_words(const struct kern_memo *memo, const struct kern_words *words)
 {
 	uint64_t one = 0, other = 0;
 
 	if (!settings.stacks || !memo || !words)
 		return 0;
 	/* Two of them, since each multiplication waits for the one before it. */
-	for (uint32_t i = 0; i < SUM_WORDS; i += 2) {
-		const uint8_t *at = &memo->at[(first + i) & (KERN_MEMO_WORDS - 2)];
-
-		one = (one + words->at[at[0] & (ITEM_CALLER_WORDS - 1)]) * FACTOR(0);
-		other = (other + words->at[at[1] & (ITEM_CALLER_WORDS - 1)]) * FACTOR(8);
+	for (uint32_t i = 0; i < KERN_MEMO_WORDS; i += 2) {
+		if (i % SUM_WORDS == 0 && i >= memo->count)
+			break;
+		one = (one + words->at[memo->at[i] & (ITEM_CALLER_WORDS - 1)]) * FACTOR(0);
+		other = (other + words->at[memo->at[i + 1] & (ITEM_CALLER_WORDS - 1)]) * FACTOR(8);
 	}
 	return mix(one, other);
-}
-
-static __always_inline uint64_t sum_of(const struct kern_memo *memo, const struct kern_words *words)
-{
-	uint64_t sum = sum_words(memo, words, 0);
-
-	for (uint32_t first = SUM_WORDS; first < KERN_MEMO_WORDS; first += SUM_WORDS) {
-		if (first >= memo->count)
-			break;
-		sum = mix(sum, sum_words(memo, words, first));
-	}
-	return sum;
 }
 
 /* A new image begins in its loader, when it has one. */
@@ -327,11 +315,11 @@ __noinline int look_anew(struct kern_task *task, struct kern_memo *memo, struct 
 	for (uint32_t i = 0; i < SUM_WORDS; i++) {
 		uint32_t n = memo->count + i;
 
-		if (n % SUM_WORDS == 0 && n != 0)
+		if (n % SUM_WORDS == 0)
 			break;
 		memo->at[n & (KERN_MEMO_WORDS - 1)] = 0;
 	}
-	memo->sum = sum_of(memo, &scratch->words);
+	memo->sum = sum_words(memo, &scratch->words);
 	memo->key = key;
 	return 0;
 }
@@ -394,7 +382,7 @@ __noinline int take_caller(struct kern_task *task, uint64_t sp, uint64_t link, u
 	set = &task->memos[key >> 32 & (KERN_MEMO_SETS - 1)];
 	for (way = 0; way < KERN_MEMO_WAYS; way++) {
 		memo = &set->way[way];
-		if (memo->key != key || memo->sum != sum_of(memo, &scratch->words))
+		if (memo->key != key || memo->sum != sum_words(memo, &scratch->words))
 			continue;
 		set->last = way;
 		item->caller.code = memo->code;
@@ -403,7 +391,8 @@ __noinline int take_caller(struct kern_task *task, uint64_t sp, uint64_t link, u
 			return 0;
 		return is_due(key_of(task, code), memo->code, memo->hits);
 	}
-	set->last ^= 1;
+	/* Not always that of the longest ago, but never the last one. */
+	set->last++;
 	memo = &set->way[set->last & (KERN_MEMO_WAYS - 1)];
 	(void)look_anew(task, memo, scratch, sp, key);
 	item->caller.code = memo->code;

@@ -282,8 +282,8 @@ struct kern_caller {
 
 /* A stack that a task called with, told again by what cannot be equal with another one's, and those
  * that share a place in the table. */
-#define KERN_MEMO_SETS 32 /* a power of two */
-#define KERN_MEMO_WAYS 2
+#define KERN_MEMO_SETS 16 /* a power of two */
+#define KERN_MEMO_WAYS 4 /* … too */
 #define KERN_MEMO_WORDS 32 /* a power of two */
 struct kern_memo {
 	uint64_t key; /* of the call, the registers and the lowest word; 0: none */
