@@ -33,9 +33,12 @@ void stack_book_free(struct stack_book *book)
 		sample_done(book, &book->samples.at[i]);
 	for (size_t i = 0; i < book->texts.used; i++)
 		free(book->texts.at[i]);
-	for (size_t i = 0; i < book->modules.used; i++)
+	for (size_t i = 0; i < book->modules.used; i++) {
 		if (book->modules.at[i].fd >= 0)
 			(void)close(book->modules.at[i].fd);
+		if (book->modules.at[i].held >= 0)
+			(void)close(book->modules.at[i].held);
+	}
 	for (size_t i = 0; i < book->jits.used; i++)
 		if (book->jits.at[i].fd >= 0)
 			(void)close(book->jits.at[i].fd);
@@ -97,11 +100,15 @@ static void see_modules(struct stack_book *book, const struct model_maps *maps, 
 									    .dev = map->dev,
 									    .ino = map->ino,
 									    .fd = -1,
+									    .held = -1,
 									    .libc = is_libc(map->module) })) {
 				(void)map_remove(&book->module_by_key, module_key(map));
 				continue;
 			}
 			*place = (uint32_t)book->modules.used;
+			module = &book->modules.at[*place - 1];
+			module->pid = view->process->pid;
+			book_hold(book, module, map);
 		}
 		module = &book->modules.at[*place - 1];
 		module->last_ns = view->call->head.time_ns;

@@ -28,8 +28,11 @@ struct book_module {
 	uint64_t last_ns; /* CLOCK_MONOTONIC, of the last sample with it; 0 none */
 	uint32_t pid; /* of that */
 	int fd;
+	int held; /* a handle of a file that has no such name here; -1 none */
+	uint64_t held_ns; /* its time of change then */
 	bool libc;
 };
+#define BOOK_HELD_MAX 256 /* files of processes that see others than we do */
 
 struct book_sample {
 	uint32_t site, pid;
@@ -87,7 +90,7 @@ struct stack_book {
 	VEC(struct book_jit) jits;
 	VEC(struct book_site) sites; /* by number */
 	uint64_t bytes, left_out;
-	size_t wanted;
+	size_t wanted, held;
 	/* Results. */
 	bool resolved;
 	VEC(struct frame) frames;
@@ -135,7 +138,10 @@ int helper_run(struct stack_book *book, struct model *model);
 /* work.c: writes messages to fd; never returns when it cannot. */
 void work_run(struct stack_book *book, struct model *model, int fd);
 
-/* files.c: the modules' files and the maps of code. */
+/* files.c: at once, while the process is there: when its file is not the one that we see under
+ * that name, as in a container, it is held by a handle. */
+void book_hold(struct stack_book *book, struct book_module *module, const struct model_map *map);
+/* At the end: the modules' files and the maps of code. */
 void book_open_files(struct stack_book *book);
 /* Opens what an O_PATH handle is of, which then is known to be a regular file. */
 int book_reopen(int handle, const char *path);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,15 +46,27 @@ int book_reopen(int handle, const char *path)
 	return fd < 0 && errno == ENOENT ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : fd;
 }
 
+/* A handle of the module's file, -1 it is another one. */
+static int handle_of(const struct book_module *module, const char *path, struct stat *ret)
+{
+	int handle = open(path, O_PATH | O_CLOEXEC);
+
+	if (handle >= 0 && fstat(handle, ret) == 0 && S_ISREG(ret->st_mode) && ret->st_ino == module->ino &&
+	    ret->st_dev == module->dev)
+		return handle;
+	if (handle >= 0)
+		(void)close(handle);
+	return -1;
+}
+
 /* The file behind a name, when it is the one that was mapped, and has not changed since. */
 static int open_same(const struct book_module *module, const char *path, uint64_t since_ns)
 {
-	int handle = open(path, O_PATH | O_CLOEXEC), fd = -1;
 	struct stat st;
+	int handle = handle_of(module, path, &st), fd = -1;
 
 	/* Only then is it opened: that of a device or a pipe would do something. */
-	if (handle >= 0 && fstat(handle, &st) == 0 && S_ISREG(st.st_mode) && st.st_ino == module->ino &&
-	    st.st_dev == module->dev && stamp_ns(&st.st_ctim) + STAMP_STEP_NS <= since_ns)
+	if (handle >= 0 && stamp_ns(&st.st_ctim) + STAMP_STEP_NS <= since_ns)
 		fd = book_reopen(handle, path);
 	if (handle >= 0)
 		(void)close(handle);
@@ -62,6 +75,47 @@ static int open_same(const struct book_module *module, const char *path, uint64_
 		fd = -1;
 	}
 	return fd;
+}
+
+void book_hold(struct stack_book *book, struct book_module *module, const struct model_map *map)
+{
+	struct stat st;
+	char *path;
+	int handle;
+
+	if (!book->options.here || book->options.unchanged_since_ns > 0 || module->path[0] != '/' || module->ino == 0 ||
+	    module->pid == 0 || book->held >= BOOK_HELD_MAX)
+		return;
+	handle = handle_of(module, module->path, &st);
+	if (handle >= 0) {
+		(void)close(handle);
+		return;
+	}
+	if (asprintf(&path, "/proc/%u/root%s", module->pid, module->path) < 0)
+		return;
+	handle = handle_of(module, path, &st);
+	free(path);
+	/* The root of a process can lie below that of its mounts; this asks for more rights. */
+	if (handle < 0 &&
+	    asprintf(&path, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, module->pid, map->start, map->end) >= 0) {
+		handle = handle_of(module, path, &st);
+		free(path);
+	}
+	if (handle < 0)
+		return;
+	module->held = handle;
+	module->held_ns = stamp_ns(&st.st_ctim);
+	book->held++;
+}
+
+/* What was held, when it has not changed since. */
+static int open_held(const struct book_module *module)
+{
+	struct stat st;
+
+	if (module->held < 0 || fstat(module->held, &st) != 0 || stamp_ns(&st.st_ctim) != module->held_ns)
+		return -1;
+	return book_reopen(module->held, "/dev/null");
 }
 
 /* The kernel's own page has no file; ours is the same one. */
@@ -107,7 +161,9 @@ void book_open_files(struct stack_book *book)
 			continue;
 		if (since_ns == 0)
 			since_ns = module->last_ns + (uint64_t)ahead_ns;
-		module->fd = open_same(module, module->path, since_ns);
+		module->fd = open_held(module);
+		if (module->fd < 0)
+			module->fd = open_same(module, module->path, since_ns);
 		/* In a mount namespace of its own, as of a container, while it lives. */
 		if (module->fd < 0 && module->pid > 0 &&
 		    asprintf(&path, "/proc/%u/root%s", module->pid, module->path) >= 0) {

@@ -334,6 +334,22 @@ def late(built):
     contains(sites, at("ask", "late.c", "ask"), at("main", "late.c", "main"))
 
 
+def container(built):
+    """Files that only the process sees, by its root, and below the root of its mounts."""
+    built.cc("p", "rests.c", "-static")
+    os.mkdir(os.path.join(built.folder, "ns"))
+    for last in "ns/p", "chroot ns /p":
+        script = f"mount -t tmpfs none ns && cp p ns && exec {last}"
+        if subprocess.run(["unshare", "-m", "sh", "-c", "mount -t tmpfs none ns"], cwd=built.folder, check=False,
+                          capture_output=True).returncode != 0:
+            print("container: no mount namespaces here")
+            return
+        sites = built.run("unshare", "-m", "sh", "-c", script)
+        assert sites[0]["count"] == 300, sites
+        contains(sites, at("ask", "rests.c", "ask"), at("main", "rests.c", "main"))
+        assert not os.path.exists(os.path.join(built.folder, "ns/p"))
+
+
 def made(built):
     """Out of code made at run time, where Python or V8 made it; a map of another time names nothing."""
     built.cc("p", "made.c", "-ldl")
@@ -473,6 +489,7 @@ CASES = {
     "many": (many, {}),
     "ranges": (ranges, {}),
     "late": (late, {}),
+    "container": (container, {}),
     "made": (made, {}),
     "real-maps": (real_maps, {}),
     "recorded": (recorded, {}),
