@@ -9,11 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
-#include "rules/keyed.h"
-
-#define GROUPS_MAX 4096
-#define RECENT_ANSWERS 2048
+#include "rules/law.h"
 
 enum { LIMIT_CALLS, LIMIT_SHARE };
 
@@ -26,24 +22,11 @@ struct told {
 	bool absent;
 };
 
-/* One image and what it does; its tally has what failed and could be known to. */
-struct group {
-	struct rule_key key; /* first */
-	enum way way;
+/* One image and a way. */
+struct cleaner {
+	struct law_entry entry; /* first */
 	uint64_t all; /* calls of the kind */
-	struct rule_places places;
 };
-
-struct cleanup_state {
-	struct rule_keys groups;
-	struct rule_recent told;
-};
-
-static void group_free(struct rule_run *run, struct rule_key *key)
-{
-	(void)run;
-	rule_places_done(&((struct group *)key)->places);
-}
 
 static uint64_t told_hash(const struct model_view *view, const struct model_path *path)
 {
@@ -52,48 +35,41 @@ static uint64_t told_hash(const struct model_view *view, const struct model_path
 
 static void note(struct rule_run *run, const struct model_view *view, const struct model_path *path, bool absent)
 {
-	struct cleanup_state *state = run->state;
+	struct law_state *state = run->state;
 	struct told *told;
 
 	if (!path || !path->absolute)
 		return;
-	told = rule_recent_put(&state->told, told_hash(view, path), NULL);
+	told = rule_recent_put(&state->recent, told_hash(view, path), NULL);
 	told->asked = model_now(run->model);
 	told->absent = absent;
 }
 
 static bool knows(struct rule_run *run, const struct model_view *view, bool absent)
 {
-	const struct cleanup_state *state = run->state;
+	const struct law_state *state = run->state;
 	const struct told *told;
 
 	if (!view->path || !view->path->absolute)
 		return false;
-	told = rule_recent_get(&state->told, told_hash(view, view->path));
+	told = rule_recent_get(&state->recent, told_hash(view, view->path));
 	return told && told->absent == absent &&
 	       model_changed(run->model, view->process, view->path->text, NULL) <= told->asked;
 }
 
 static void tried(struct rule_run *run, const struct model_view *view, enum way way)
 {
-	struct cleanup_state *state = run->state;
-	bool failed = view->err == (way == WAY_REMOVE ? ENOENT : EEXIST), fresh = false;
-	struct group *group =
-		(struct group *)rule_keys_get(run, &state->groups, view, map_mix(view->process->id, way), &fresh);
+	bool failed = view->err == (way == WAY_REMOVE ? ENOENT : EEXIST);
+	struct cleaner *cleaner = law_entry(run, view, way);
+	struct rule_places *places = cleaner ? law_places(run, &cleaner->entry) : NULL;
 
-	if (!group)
+	if (!places)
 		return;
-	if (fresh) {
-		group->way = way;
-		(void)rule_places_init(&group->places, 65536);
-		if (view->path && view->path->passed[0] != '/')
-			rule_places_relative(&group->places, model_cwd(run->model, view->process));
-	}
-	group->all++;
+	if (cleaner->all++ == 0 && view->path && view->path->passed[0] != '/')
+		rule_places_relative(places, model_cwd(run->model, view->process));
 	if (failed && knows(run, view, way == WAY_REMOVE)) {
-		(void)rule_tally_add(&group->key.tally, run->model, view);
-		(void)rule_places_add(&group->places, view->path->text, view->path->hash);
-		rule_keys_value(&state->groups, &group->key, group->key.tally.calls);
+		law_count(run, &cleaner->entry, view);
+		(void)rule_places_add(places, view->path->text, view->path->hash);
 	}
 }
 
@@ -136,72 +112,49 @@ static void cleanup_call(struct rule_run *run, const struct model_view *view)
 	}
 }
 
-static void cleanup_image_end(struct rule_run *run, struct model_process *process)
+static bool cleanup_holds(struct rule_run *run, const struct law_entry *entry)
 {
-	struct cleanup_state *state = run->state;
-
-	rule_keys_image_end(run, &state->groups, process);
+	return entry->key.tally.calls * 100 >= ((const struct cleaner *)entry)->all * run->limits[LIMIT_SHARE];
 }
 
-static void tell(struct rule_run *run, struct rule_key *key, struct finding_list *out)
+static void cleanup_tell(struct rule_run *run, const struct law_entry *entry, struct finding *finding)
 {
-	const struct group *group = (const struct group *)key;
-	struct finding_remedy *remedy;
-	struct finding *finding;
-	char *places;
-
-	if (key->tally.calls * 100 < group->all * run->limits[LIMIT_SHARE])
-		return;
-	finding = rule_key_finding(run, key, FINDING_LIKELY, NULL, out);
-	if (!finding)
-		return;
-	finding_set(&finding->what, "%s",
-		    group->way == WAY_REMOVE ? "removes what it was told before is not there (ENOENT)"
-					     : "makes folders that it was told before are there (EEXIST)");
-	places = rule_places_name(&group->places, "path", "paths");
-	finding_set(&finding->where, "%s", places ? places : "?");
-	free(places);
-	finding->place = rule_places_place(&group->places);
-	finding_set(&finding->object, "%s", group->way == WAY_REMOVE ? "remove" : "mkdir");
-	if (group->way == WAY_REMOVE && strcmp(rule_base_name(key->exe->path), "rm") == 0) {
+	finding->where = entry->places ? rule_places_name(entry->places, "path", "paths") : NULL;
+	if (!finding->where)
+		finding_set(&finding->where, "?");
+	if (entry->kind == WAY_MAKE) {
+		(void)finding_add_remedy_all(finding, REMEDY_SOURCE, "use-answer", "remember which folders are there");
+	} else if (strcmp(rule_base_name(entry->key.exe->path), "rm") == 0) {
 		finding->information = true;
 		finding_add_note(finding, "making sure that nothing is there is what this program is for");
-		return;
+	} else {
+		(void)finding_add_remedy_all(finding, REMEDY_SOURCE, "use-answer",
+					     "remove only what the look before it found");
 	}
-	remedy = finding_add_remedy(finding, REMEDY_SOURCE);
-	if (!remedy)
-		return;
-	remedy->id = "use-answer";
-	finding_set(&remedy->text, "%s",
-		    group->way == WAY_REMOVE ? "remove only what the look before it found"
-					     : "remember which folders are there");
-	finding_remedy_saves_all(remedy, finding);
 }
 
-static void cleanup_end(struct rule_run *run, struct finding_list *out)
-{
-	struct cleanup_state *state = run->state;
+static const struct law_kind cleanup_kinds[] = {
+	[WAY_REMOVE] = { .tier = FINDING_LIKELY,
+			 .least = LIMIT_CALLS,
+			 .what = "removes what it was told before is not there (ENOENT)",
+			 .object = "remove" },
+	[WAY_MAKE] = { .tier = FINDING_LIKELY,
+		       .least = LIMIT_CALLS,
+		       .what = "makes folders that it was told before are there (EEXIST)",
+		       .object = "mkdir" },
+	{ 0 },
+};
 
-	rule_keys_tell(run, &state->groups, out, tell);
-}
-
-static int cleanup_start(struct rule_run *run)
-{
-	struct cleanup_state *state = run->state;
-
-	rule_keys_init(&state->groups, sizeof(struct group), GROUPS_MAX);
-	state->groups.candidate = run->limits[LIMIT_CALLS];
-	state->groups.free = group_free;
-	return rule_recent_init(&state->told, sizeof(struct told), RECENT_ANSWERS);
-}
-
-static void cleanup_done(struct rule_run *run)
-{
-	struct cleanup_state *state = run->state;
-
-	rule_keys_done(run, &state->groups);
-	rule_recent_done(&state->told);
-}
+static const struct law cleanup_law = {
+	.kinds = cleanup_kinds,
+	.entries = 4096,
+	.entry_bytes = sizeof(struct cleaner),
+	.files = 65536,
+	.recent = 2048, /* paths of processes */
+	.recent_bytes = sizeof(struct told),
+	.holds = cleanup_holds,
+	.tell = cleanup_tell,
+};
 
 static const uint16_t cleanup_calls[] = {
 	CALL_unlink, CALL_unlinkat,  CALL_rmdir, CALL_rename, CALL_renameat,   CALL_renameat2,
@@ -223,10 +176,6 @@ const struct rule rule_failing_cleanup = {
 	.needs = RULE_NEEDS_PATHS,
 	.calls = cleanup_calls,
 	.limits = cleanup_limits,
-	.state_bytes = sizeof(struct cleanup_state),
-	.start = cleanup_start,
 	.call = cleanup_call,
-	.image_end = cleanup_image_end,
-	.end = cleanup_end,
-	.done = cleanup_done,
+	LAW_RULE(cleanup_law),
 };

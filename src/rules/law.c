@@ -162,17 +162,23 @@ void law_take(struct rule_run *run, struct law_entry *entry, struct rule_tally *
 	rule_keys_value(&state_of(run)->entries, &entry->key, entry->key.tally.calls);
 }
 
+struct rule_places *law_places(const struct rule_run *run, struct law_entry *entry)
+{
+	if (entry->places)
+		return entry->places;
+	entry->places = calloc(1, sizeof *entry->places);
+	if (entry->places)
+		(void)rule_places_init(entry->places, run->rule->law->files);
+	return entry->places;
+}
+
 void law_file(const struct rule_run *run, struct law_entry *entry, const struct model_file *file)
 {
 	bool named = file && file->path && *file->path == '/';
+	struct rule_places *places = named ? law_places(run, entry) : NULL;
 
-	if (named && !entry->places) {
-		entry->places = calloc(1, sizeof *entry->places);
-		if (entry->places)
-			(void)rule_places_init(entry->places, run->rule->law->files);
-	}
-	if (named && entry->places)
-		(void)rule_places_add(entry->places, file->path, file->path_hash);
+	if (places)
+		(void)rule_places_add(places, file->path, file->path_hash);
 	else
 		entry->nameless = true;
 }

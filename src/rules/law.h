@@ -81,6 +81,8 @@ void *law_entry_known(struct rule_run *run, const struct model_view *view, unsig
 void law_count(struct rule_run *run, struct law_entry *entry, const struct model_view *view);
 /* The same of what was counted elsewhere, and is no longer there. */
 void law_take(struct rule_run *run, struct law_entry *entry, struct rule_tally *from);
+/* The places of its files, made when there are none; NULL without memory. */
+struct rule_places *law_places(const struct rule_run *run, struct law_entry *entry);
 /* It is about this file too. */
 void law_file(const struct rule_run *run, struct law_entry *entry, const struct model_file *file);
 

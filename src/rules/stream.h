@@ -34,6 +34,10 @@ bool rule_pipes_token(const struct rule_recent *pipes, const struct model_view *
 /* Was it made in the tree as a pipe with a name?  Such a descriptor has no mode. */
 bool rule_pipes_named(const struct rule_recent *pipes, const struct model_file *file);
 
+/* Asking what is ready, and waiting for it. */
+#define RULE_POLLS_CALLS \
+	CALL_poll, CALL_ppoll, CALL_select, CALL_pselect6, CALL_epoll_wait, CALL_epoll_pwait, CALL_epoll_pwait2
+
 /* Sockets that are streams: their pieces can be joined, those of others are messages. */
 #define RULE_STREAMS_CALLS CALL_socket, CALL_socketpair
 int rule_streams_init(struct rule_recent *streams);

@@ -200,8 +200,7 @@ static const struct law poll_law = {
 	.tell = poll_tell,
 };
 
-static const uint16_t poll_calls[] = { CALL_poll,	CALL_ppoll,	  CALL_select,	     CALL_pselect6,
-				       CALL_epoll_wait, CALL_epoll_pwait, CALL_epoll_pwait2, 0 };
+static const uint16_t poll_calls[] = { RULE_POLLS_CALLS, 0 };
 
 static const struct rule_limit poll_limits[] = {
 	[LIMIT_CALLS] = { "calls", RULE_COUNT, 100, "questions in vain in one row, by one thread" },
