@@ -78,8 +78,19 @@ struct table *table_copy(struct model *model, const struct table *from, bool spr
 	size_t iter = 0;
 	uint32_t fd;
 
-	if (table)
+	if (table) {
+		uint32_t room = from->room;
+
 		table->untold = from->untold;
+		while (room > 0 && !from->near[room - 1].file)
+			room--;
+		table->near = room > 0 ? calloc(room, sizeof(*table->near)) : NULL;
+		if (room > 0 && !table->near) {
+			table_unref(model, table);
+			return NULL;
+		}
+		table->room = room;
+	}
 	while (table && (slot = slot_next(from, &iter, &fd))) {
 		struct slot *to = slot_make(table, fd);
 

@@ -62,6 +62,7 @@ struct rule_tally {
 	VEC(struct rule_shared) shared; /* claims.c's own */
 	struct rule_owner owner; /* whose calls they are, mostly of one process */
 	VEC(struct rule_owner) owners; /* further ones */
+	uint64_t latest_owner; /* the highest id of these */
 };
 
 /* Counts the call in its line; NULL when there is no room. */

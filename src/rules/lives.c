@@ -46,14 +46,17 @@ void rule_owners_add(struct rule_tally *tally, uint64_t process_id, uint64_t cou
 		tally->owner.count += count;
 		return;
 	}
-	/* Processes end one after the other: mostly it is the last. */
-	for (size_t i = tally->owners.used; i > 0 && !owner; i--)
+	/* Processes end one after the other: mostly it is the last, or one that there was no room for. */
+	for (size_t i = process_id > tally->latest_owner ? 0 : tally->owners.used; i > 0 && !owner; i--)
 		if (tally->owners.at[i - 1].process_id == process_id)
 			owner = &tally->owners.at[i - 1];
-	if (owner)
+	if (owner) {
 		owner->count += count;
-	else if (tally->owners.used < RULE_OWNERS_MAX)
+	} else if (tally->owners.used < RULE_OWNERS_MAX) {
 		(void)vec_push(&tally->owners, (struct rule_owner){ .process_id = process_id, .count = count });
+		if (process_id > tally->latest_owner)
+			tally->latest_owner = process_id;
+	}
 }
 
 static void tell_owner(const struct rule_tally *tally, const struct rule_owner *owner, struct finding *finding)

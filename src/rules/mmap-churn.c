@@ -79,8 +79,12 @@ static void mapped(struct rule_run *run, const struct model_view *view)
 	lane->block = args[0] == 0 && args[1] > MEMORY_THRESHOLD && args[2] == (PROT_READ | PROT_WRITE) &&
 		      args[3] == (MAP_PRIVATE | MAP_ANONYMOUS);
 	rule_tally_done(&lane->mapping);
-	if (++lane->live == 1)
-		(void)rule_tally_add(&lane->mapping, run->model, view);
+	if (++lane->live == 1) {
+		(void)rule_tally_place(&lane->mapping, run->model, view);
+		lane->first = *view->call;
+		lane->first.items = 0;
+		lane->first.head.bytes = sizeof lane->first;
+	}
 }
 
 static void count_pair(struct rule_run *run, struct churn_lane *lane, enum churn_kind kind,
@@ -97,6 +101,8 @@ static void count_pair(struct rule_run *run, struct churn_lane *lane, enum churn
 	}
 	pairs->blocks += lane->block;
 	rule_tally_merge(&pairs->key.tally, &lane->mapping);
+	if (!pairs->key.tally.sample)
+		pairs->key.tally.sample = rule_sample_of(&lane->first);
 	(void)rule_tally_add(&pairs->key.tally, run->model, view);
 	rule_keys_value(&state->pairs[kind], &pairs->key, pairs->key.value + 1);
 }

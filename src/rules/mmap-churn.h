@@ -13,6 +13,7 @@ struct churn_lane {
 	struct rule_key key; /* first */
 	struct rule_burst burst; /* since the last was unmapped */
 	struct rule_tally mapping; /* the latest, empty unless it is alone */
+	struct event_call first; /* that call, without its items: a proof, when it is unmapped */
 	uint64_t live, address;
 	uint64_t pairs; /* hash of the struct churn_pairs that it belongs to */
 	bool block, late; /* may be a block of malloc; came long after the one before */

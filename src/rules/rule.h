@@ -76,6 +76,8 @@ const char *rule_nearest(const char *name);
 
 /* Renders a call in strace's syntax for "Proof"; malloc'ed or NULL. */
 char *rule_sample(const struct model_view *view);
+/* The same of a call that was kept for it, without its items. */
+char *rule_sample_of(const struct event_call *call);
 
 /* Counts by call site: rule_sites_add per call, _top into a finding.  Without room a
  * new one takes that of the one with the fewest calls: who makes many is always among them. */

@@ -203,6 +203,26 @@ static void search_list(struct lookup *lookup, const struct buf *text, const cha
 	}
 }
 
+/* Does the package's name begin as that of a file that is looked for, or has it what everybody runs? */
+static bool is_likely(const struct lookup *lookup, const char *package)
+{
+	static const char *const often[] = { "coreutils.", "libc6:", "bash.",	    "dash.",  "findutils.",
+					     "grep.",	   "sed.",   "util-linux.", "procps." };
+
+	for (size_t i = 0; i < sizeof often / sizeof *often; i++)
+		if (strncmp(package, often[i], strlen(often[i])) == 0)
+			return true;
+	for (size_t i = 0; i < lookup->book->entries.used; i++) {
+		const struct package_entry *entry = &lookup->book->entries.at[i];
+		const char *slash = strrchr(entry->path, '/'), *base = slash ? slash + 1 : entry->path;
+
+		if (!entry->looked_up && !entry->owner &&
+		    strncmp(package, base, strncmp(base, "lib", 3) == 0 ? 5 : 3) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void search_lists(struct lookup *lookup)
 {
 	int fd = openat(lookup->database, "info", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -217,19 +237,25 @@ static void search_lists(struct lookup *lookup)
 			(void)close(fd);
 		return;
 	}
-	while (lookup->open > 0 && (item = readdir(dir))) {
-		size_t bytes = strlen(item->d_name);
+	/* There are a thousand lists and more, and a file is mostly in a likely one; the second time
+	 * all are read, these few too, for what is likely changes with what was found. */
+	for (int all = 0; all < 2 && lookup->open > 0; all++) {
+		rewinddir(dir);
+		while (lookup->open > 0 && (item = readdir(dir))) {
+			size_t bytes = strlen(item->d_name);
 
-		if (bytes < 6 || strcmp(item->d_name + bytes - 5, ".list") != 0)
-			continue;
-		buf_clear(&text);
-		if (buf_read_file(&text, fd, item->d_name, PACKAGE_LIST_MAX) < 0)
-			continue;
-		total += text.bytes;
-		item->d_name[bytes - 5] = '\0';
-		search_list(lookup, &text, item->d_name);
-		if (total > PACKAGE_LISTS_MAX || clock_now_ns() - begin_ns > PACKAGE_READ_NS)
-			break;
+			if (bytes < 6 || strcmp(item->d_name + bytes - 5, ".list") != 0 ||
+			    (!all && !is_likely(lookup, item->d_name)))
+				continue;
+			buf_clear(&text);
+			if (buf_read_file(&text, fd, item->d_name, PACKAGE_LIST_MAX) < 0)
+				continue;
+			total += text.bytes;
+			item->d_name[bytes - 5] = '\0';
+			search_list(lookup, &text, item->d_name);
+			if (total > PACKAGE_LISTS_MAX || clock_now_ns() - begin_ns > PACKAGE_READ_NS)
+				break;
+		}
 	}
 	buf_done(&text);
 	(void)closedir(dir);
@@ -252,7 +278,8 @@ static void read_field(struct stanza *stanza, const char *line, size_t bytes)
 	for (size_t i = 0; i < FIELD_COUNT; i++) {
 		size_t skip = strlen(names[i]);
 
-		if (bytes <= skip || strncasecmp(line, names[i], skip) != 0)
+		/* Most lines are of others: their first letter tells. */
+		if (bytes <= skip || (line[0] | 0x20) != (names[i][0] | 0x20) || strncasecmp(line, names[i], skip) != 0)
 			continue;
 		while (skip < bytes && (line[skip] == ' ' || line[skip] == '\t'))
 			skip++;
