@@ -34,11 +34,13 @@ static const char style[] =
 	"section{border:1px solid var(--line);border-radius:6px;padding:.2rem 1rem .8rem;margin:1rem 0}"
 	".soft{color:var(--soft)}.money{color:var(--money);font-weight:600}.alarm{color:var(--alarm)}"
 	"dl{display:grid;grid-template-columns:6rem 1fr;gap:.2rem .8rem;margin:.4rem 0}"
-	"dt{color:var(--soft);font-weight:600}dd{margin:0;overflow-wrap:anywhere;min-width:0}summary{cursor:pointer}";
+	"dt{color:var(--soft);font-weight:600}dd{margin:0;overflow-wrap:anywhere;min-width:0}dd>table:first-child{"
+	"margin-top:-.15rem}summary{cursor:pointer}";
 
+/* Text of ours: names of programs in it were escaped as for a shell or as strace does. */
 static void put(FILE *out, const char *text)
 {
-	word_markup(out, text);
+	word_markup_harmless(out, text);
 }
 
 static void line(FILE *out, const char *label, const char *class, const char *text)
@@ -325,7 +327,7 @@ static void regions(FILE *out, const struct analysis_result *result)
 		const struct verdict_region *region = &result->regions[i];
 
 		(void)fputs("<tr><td>", out);
-		put(out, region->name[0] ? region->name : "(before the first mark)");
+		word_markup(out, region->name[0] ? region->name : "(before the first mark)");
 		(void)fprintf(out,
 			      "</td><td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"n\">%s</td>"
 			      "<td class=\"n\">%s</td><td class=\"n\">%s</td></tr>\n",

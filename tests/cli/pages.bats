@@ -45,6 +45,28 @@ setup()
 	END
 }
 
+@test "commands and proofs on the page can be typed, whatever is in them" {
+	need ptrace "$SYSCULL" run -q -- true
+	/usr/bin/python3 - <<-'END'
+	import os
+	os.mkdir("names")
+	for i in range(300):
+	    open("names/%d<b onclick=x>&amp;\\n\x1b[31m" % i, "w").close()
+	END
+	"$SYSCULL" run --no-keep -q --engine ptrace --format html=names.html -- sh -c $'ls -l names\n: "a\tb"' >/dev/null
+	/usr/bin/python3 - <<-'END'
+	import html, re
+	with open("names.html", encoding="utf-8") as file:
+	    raw = file.read()
+	assert "\x1b" not in raw and "<b" not in raw.replace("<body", "").replace("<br", ""), raw
+	text = html.unescape(re.sub("<[^>]*>", "", raw))
+	# As a shell reads it, once.
+	assert "syscull fix --with xattr=off -- sh -c $'ls -l names\\n: \"a\\tb\"'" in text, text
+	# As strace writes it, once.
+	assert re.search(r'lgetxattr\("names/[0-9]+<b onclick=x>&amp;\\\\n\\33\[31m", "security', text), text
+	END
+}
+
 @test "a page of a clean run says so" {
 	need ptrace "$SYSCULL" run -q -- true
 	"$SYSCULL" run --no-keep -q --format html=clean.html -- true
