@@ -35,7 +35,8 @@ static const char style[] =
 	".soft{color:var(--soft)}.money{color:var(--money);font-weight:600}.alarm{color:var(--alarm)}"
 	"dl{display:grid;grid-template-columns:6rem 1fr;gap:.2rem .8rem;margin:.4rem 0}"
 	"dt{color:var(--soft);font-weight:600}dd{margin:0;overflow-wrap:anywhere;min-width:0}dd>table:first-child{"
-	"margin-top:-.15rem}summary{cursor:pointer}";
+	"margin-top:-.15rem}summary{cursor:pointer}"
+	"@media(max-width:40rem){dl{display:block}dd{margin:0 0 .5rem}}";
 
 /* Text of ours: names of programs in it were escaped as for a shell or as strace does. */
 static void put(FILE *out, const char *text)
