@@ -30,9 +30,11 @@ struct uses {
 	uint64_t copies;
 };
 
-static bool short_lived(const struct rule_run *run, const struct trivial_use *use)
+/* A quarter, not the average: on a busy machine many a child waits for a CPU,
+ * the more so under strace, but no child is quicker than its work. */
+static bool short_lived(const struct trivial_use *use)
 {
-	return use->children > 0 && use->life_ns / use->children <= run->limits[TRIVIAL_LIMIT_LIFE];
+	return use->children > 0 && use->brief >= (use->children + 3) / 4;
 }
 
 static int by_children(const void *a, const void *b)
@@ -53,7 +55,7 @@ static void gather(const struct rule_run *run, uint64_t process_id, struct uses 
 	while ((key = rule_keys_next_of(&state->uses, process_id, key))) {
 		struct trivial_use *use = (struct trivial_use *)key;
 
-		if (use->what == TRIVIAL_ITEM || !short_lived(run, use))
+		if (use->what == TRIVIAL_ITEM || !short_lived(use))
 			continue;
 		if (use->what == TRIVIAL_FORK)
 			ret->forks = use;
@@ -75,7 +77,7 @@ static bool uses_enough(const struct rule_run *run, const struct uses *uses)
 
 static bool item_enough(const struct rule_run *run, const struct trivial_use *use)
 {
-	return use->what == TRIVIAL_ITEM && short_lived(run, use) && use->children >= run->limits[TRIVIAL_LIMIT_ITEMS];
+	return use->what == TRIVIAL_ITEM && short_lived(use) && use->children >= run->limits[TRIVIAL_LIMIT_ITEMS];
 }
 
 bool trivial_enough(const struct rule_run *run, uint64_t process_id)
@@ -379,7 +381,7 @@ void trivial_tell(struct rule_run *run, struct rule_key *key, struct finding_lis
 			tell_item(run, use, out);
 		return;
 	}
-	if (!short_lived(run, use))
+	if (!short_lived(use))
 		return;
 	gather(run, key->process_id, &uses);
 	for (size_t i = 0; i < uses.tools.used; i++)

@@ -171,7 +171,7 @@ static void judge(struct rule_run *run, struct model_process *process)
 	use->exe = what.exe;
 	use->option = what.option;
 	use->children++;
-	use->life_ns += child->waits ? 0 : life_of(run, process);
+	use->brief += child->waits || life_of(run, process) <= run->limits[TRIVIAL_LIMIT_LIFE];
 	use->calls += process->calls;
 	use->copies += child->copied;
 	use->nested += process->ppid != starter->pid;
@@ -250,7 +250,7 @@ static const struct rule_limit trivial_limits[] = {
 	[TRIVIAL_LIMIT_TOOLS] = { "tools", RULE_COUNT, 10, "children of one program that run a small tool" },
 	[TRIVIAL_LIMIT_FORKS] = { "forks", RULE_COUNT, 20, "or children of a shell that run no program" },
 	[TRIVIAL_LIMIT_ITEMS] = { "items", RULE_COUNT, 20, "or of xargs or find, one for each item" },
-	[TRIVIAL_LIMIT_LIFE] = { "life", RULE_NS, 20000000, "of such a child on the average, at most" },
+	[TRIVIAL_LIMIT_LIFE] = { "life", RULE_NS, 20000000, "of such a child, at most, for a quarter of them" },
 	[TRIVIAL_LIMIT_CALLS] = { "calls", RULE_COUNT, 300, "that a child makes itself, at most" },
 	{ 0 },
 };

@@ -39,7 +39,8 @@ struct trivial_use {
 	const struct trivial_tool *tool; /* NULL: not a known one */
 	const struct model_exe *exe; /* of the children */
 	const char *option; /* of an item: what makes it one process each */
-	uint64_t children, life_ns, calls;
+	uint64_t children, calls;
+	uint64_t brief; /* of the children: lived no longer than the limit */
 	uint64_t nested; /* of the children: started by a subshell */
 	uint64_t copies; /* of the children: with a memory of their own from the fork on */
 	bool told;

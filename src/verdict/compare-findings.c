@@ -5,6 +5,8 @@
  * working directory.  What is not known makes no difference, and a rule that
  * was not judged tells nothing of its findings.
  */
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "rules/rule.h"
@@ -53,10 +55,25 @@ static bool object_fits(const char *a, const char *b)
 	return fits;
 }
 
+/* What a name leads to here, as far as it is here; else itself. */
+static const char *real_name(const char *path, char *room)
+{
+	return rule_base_name(*path == '/' && realpath(path, room) ? room : path);
+}
+
+/* "/usr/bin/sh", as a log has it, is what everybody else calls /usr/bin/dash. */
+static bool exe_fits(const char *a, const char *b)
+{
+	char real_a[PATH_MAX], real_b[PATH_MAX];
+
+	return strcmp(rule_base_name(a), rule_base_name(b)) == 0 ||
+	       strcmp(real_name(a, real_a), real_name(b, real_b)) == 0;
+}
+
 static bool finding_fits(const struct snapshot_finding *a, const struct snapshot_finding *b)
 {
 	return a->costs == b->costs && strcmp(a->rule, b->rule) == 0 &&
-	       (!a->exe || !b->exe || strcmp(rule_base_name(a->exe), rule_base_name(b->exe)) == 0) &&
+	       (!a->exe || !b->exe || exe_fits(a->exe, b->exe)) &&
 	       object_fits(a->object ? a->object : "", b->object ? b->object : "");
 }
 

@@ -63,6 +63,20 @@ run_json()
 	done
 }
 
+@test "a shell's loop is the same in a log, whatever the shell is called there" {
+	need ptrace "$SYSCULL" run -q -- true
+	need strace strace -o /dev/null true
+	# As sh is a link to dash.
+	cp "$(readlink -f "$(command -v dash)")" dash
+	ln -s dash sh
+	echo 'for i in 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0; do x=$(basename /a/$i); dirname /a/$i >/dev/null; done' >script
+	strace -f -o log "$PWD/sh" script
+	"$SYSCULL" record -o trace -- "$PWD/sh" script
+	run_apart "$SYSCULL" diff -v trace log
+	grep -q '^same .*trivial-process' out
+	expect "$(grep -E '^(gone|new|grown|shrunk) ' out)" ""
+}
+
 @test "what a log cannot tell is neither gone nor new" {
 	need ptrace "$SYSCULL" run -q -- true
 	need strace strace -o /dev/null true
