@@ -108,20 +108,39 @@ __noinline uint32_t code_fork(uint32_t index, uint32_t share)
 	return made;
 }
 
+/* A few of the ranges from `first` on: this function is looked through once, however often it is called. */
+#define PLACE_RANGES 16
+__noinline uint64_t code_place_from(const struct kern_code *code, uint64_t address, uint32_t first)
+{
+	if (!settings.stacks || !code)
+		return 0;
+	for (uint32_t i = 0; i < PLACE_RANGES; i++) {
+		uint32_t n = first + i;
+		uint64_t into;
+
+		KEEP(n);
+		if (n >= KERN_CODE_RANGES || n >= code->used)
+			break;
+		into = address - code->range[n].start;
+		if (into < code->range[n].bytes)
+			return into << 8 | (n + 1);
+	}
+	return 0;
+}
+
 /* The how manieth range an address is in, and how far into it: the same in all runs of a program; 0 none. */
 __noinline uint64_t code_place(const struct kern_code *code, uint64_t address)
 {
-	uint32_t n;
+	uint64_t place;
 
 	if (!settings.stacks || !code)
 		return 0;
-	for (n = 0; n < KERN_CODE_RANGES; n++) {
-		uint64_t into = address - code->range[n].start;
-
-		if (n >= code->used)
+	for (uint32_t first = 0; first < KERN_CODE_RANGES; first += PLACE_RANGES) {
+		if (first >= code->used)
 			break;
-		if (into < code->range[n].bytes)
-			return into << 8 | (n + 1);
+		place = code_place_from(code, address, first);
+		if (place)
+			return place;
 	}
 	return 0;
 }
