@@ -114,68 +114,6 @@ static void put_scales(struct json *json, const struct verdict_finding *verdict)
 	json_array_end(json);
 }
 
-static void put_frame(struct json *json, const struct frame *frame)
-{
-	json_object_begin(json);
-	json_member_string(json, "module", frame->module);
-	json_key(json, "offset");
-	json_hex(json, frame->offset);
-	json_member_string(json, "build_id", frame->build_id);
-	json_member_string(json, "symbol", frame->symbol);
-	if (frame->symbol) {
-		json_key(json, "symbol_offset");
-		json_hex(json, frame->symbol_offset);
-	}
-	json_member_string(json, "file", frame->file);
-	if (frame->file)
-		json_member_uint(json, "line", frame->line);
-	json_member_bool(json, "libc", frame->flags & FRAME_LIBC);
-	json_member_bool(json, "program", frame->flags & FRAME_PROGRAM);
-	if (frame->flags & FRAME_JIT)
-		json_member_bool(json, "jit", true);
-	if (frame->jumped)
-		json_member_string(json, "by_way_of", frame->jump ? frame->jump : "?");
-	json_object_end(json);
-}
-
-/* Which frame a person is told, -1 not known. */
-static void put_index(struct json *json, const char *key, const struct frames *frames, size_t at)
-{
-	json_key(json, key);
-	if (at < frames->count)
-		json_uint(json, at);
-	else
-		json_none(json);
-}
-
-static void put_frames(struct json *json, const struct finding_site *site)
-{
-	const struct frame leaf = { .module = site->module, .offset = site->offset };
-
-	json_key(json, "frames");
-	json_array_begin(json);
-	if (!site->frames) {
-		json_object_begin(json);
-		json_member_string(json, "module", leaf.module);
-		json_key(json, "offset");
-		json_hex(json, leaf.offset);
-		json_object_end(json);
-	}
-	for (size_t i = 0; site->frames && i < site->frames->count; i++)
-		put_frame(json, &site->frames->at[i]);
-	json_array_end(json);
-	if (!site->frames)
-		return;
-	put_index(json, "caller", site->frames, site->frames->outer);
-	put_index(json, "program", site->frames, site->frames->program);
-	json_member_bool(json, "caller_varies", site->frames->outer_varies);
-	json_member_bool(json, "program_varies", site->frames->program_varies);
-	json_member_bool(json, "caller_sampled", site->frames->outer_sampled);
-	json_member_bool(json, "program_sampled", site->frames->program_sampled);
-	json_member_bool(json, "whole", site->frames->whole);
-	json_member_string(json, "why", site->frames->why);
-}
-
 static void put_sites(struct json *json, const struct finding *finding)
 {
 	json_key(json, "call_sites");
@@ -185,7 +123,7 @@ static void put_sites(struct json *json, const struct finding *finding)
 
 		json_object_begin(json);
 		json_member_uint(json, "count", site->count);
-		put_frames(json, site);
+		json_frames(json, site);
 		json_object_end(json);
 	}
 	json_array_end(json);

@@ -24,6 +24,9 @@ void json_processes(struct json *json, const struct analysis_result *result);
 void json_findings(struct json *json, const struct analysis_result *result);
 void json_suppressed(struct json *json, const struct analysis_result *result);
 void json_regions(struct json *json, const struct analysis_result *result);
+/* "frames", and which of them are told in words. */
+void json_frames(struct json *json, const struct finding_site *site);
+void json_sites(struct json *json, const struct analysis_result *result);
 void json_programs(struct json *json, const struct analysis_result *result);
 void json_budgets(struct json *json, const struct analysis_result *result);
 void json_baseline(struct json *json, const struct analysis_result *result);

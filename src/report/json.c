@@ -276,6 +276,7 @@ static int json_write(FILE *out, const struct analysis_result *result, const str
 	json_suppressed(&json, result);
 	json_regions(&json, result);
 	json_programs(&json, result);
+	json_sites(&json, result);
 	rules_not_run(&json, &result->facts);
 	losses(&json, &result->facts);
 	json_warnings(&json, result);

@@ -151,6 +151,7 @@ void redact_strip_result(struct analysis_result *result)
 		qsort(result->findings, result->finding_count, sizeof *result->findings, by_fingerprint);
 	result->by_process = (struct verdict_processes){ .truncated = result->by_process.count > 0 };
 	result->by_exe_count = 0;
+	result->site_count = result->site_call_count = 0;
 	result->suppressed_count = 0;
 	result->suppression_count = 0;
 	result->check = NULL;

@@ -58,6 +58,14 @@ setup() {
 	run_apart "$SYSCULL" run --engine ptrace --no-keep --by site -- ./p
 	[[ $errors == *"avoidable   most of it"* ]]
 	[[ $errors == *"300        0"*"getgid 300"*"p ask+0x"* ]]
+	"$SYSCULL" run --engine ptrace --no-keep --by site --format json=j -- ./p
+	/usr/bin/python3 -c '
+import json
+report = json.load(open("j"))
+site = [s for s in report["sites"] if s["frames"][s["caller"] or 0]["symbol"] == "ask"]
+assert [(s["count"], s["most"], s["most_count"], s["failed"]) for s in site] == [(300, "getgid", 300, 0)], site
+calls = sum(call["count"] for call in report["calls"])
+assert sum(s["count"] for s in report["sites"]) + report["sites_unknown"] == calls, calls'
 	run_apart "$SYSCULL" run --by place -- true
 	[ "$status" -eq 125 ]
 	[[ $errors == *"--by wants region"*"site"*"not 'place'"* ]]

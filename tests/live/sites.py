@@ -478,6 +478,7 @@ CASES = {
     "tail-no-plt": (tail, {"flags": ["-fno-plt"]}),
     "frames": (frames, {}),
     "inline": (inline, {}),
+    "prelinked": (library, {"flags": ["-Wl,-Ttext-segment=0x41000000"]}),
     "stripped": (stripped, {}),
     "exported": (exported, {}),
     "static": (static, {}),
