@@ -331,7 +331,8 @@ void rule_keys_tell(struct rule_run *run, struct rule_keys *keys, struct finding
 	size_t iter = 0;
 
 	while ((at = map_next(&keys->by_hash, &iter, NULL)))
-		if ((*at)->value >= keys->candidate)
+		/* A limit can be 0. */
+		if ((*at)->value > 0 && (*at)->value >= keys->candidate)
 			(void)vec_push(&list, *at);
 	if (list.used > 0)
 		qsort(list.at, list.used, sizeof *list.at, by_number);

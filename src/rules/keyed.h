@@ -150,7 +150,7 @@ void rule_keys_drop(struct rule_run *run, struct rule_keys *keys, struct rule_ke
 void rule_keys_image_end(struct rule_run *run, struct rule_keys *keys, const struct model_process *process);
 /* The keys of this run: start with NULL. */
 struct rule_key *rule_keys_next_of(const struct rule_keys *keys, uint64_t process_id, const struct rule_key *prev);
-/* For rule.end: tells each candidate, in the order of appearance. */
+/* For rule.end: tells each candidate that came to anything, in the order of appearance. */
 void rule_keys_tell(struct rule_run *run, struct rule_keys *keys, struct finding_list *out,
 		    void (*tell)(struct rule_run *run, struct rule_key *key, struct finding_list *out));
 /* A finding with the key's process, program and tally in it; NULL without memory. */

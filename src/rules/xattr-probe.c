@@ -58,7 +58,7 @@ static void group_free(struct rule_run *run, struct rule_key *key)
 
 bool probe_name_flagged(const struct rule_run *run, const struct probe_name *name)
 {
-	if (name->distinct < run->limits[PROBE_LIMIT_CALLS])
+	if (name->distinct == 0 || name->distinct < run->limits[PROBE_LIMIT_CALLS])
 		return false;
 	return name->values * 100 <= name->asked * run->limits[PROBE_LIMIT_VALUES];
 }

@@ -4,7 +4,8 @@
  * all rules, and compares what they find with the lines of the file that begin
  * with "#> ".  A directory stands for all files NAME.case in it.  Exits with 1
  * when anything differs.  With --print it prints the findings in that form
- * instead.
+ * instead.  With --no-limits all limits are 0, as a user may set them, and it
+ * compares nothing: no rule may then tell of no call.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -24,6 +25,7 @@
 static struct rule_run runs[RULES_MAX];
 static size_t run_count;
 static struct rule_claims claims;
+static bool print, no_limits;
 
 static const char *const tiers[] = {
 	[FINDING_CERTAIN] = "certain",
@@ -45,7 +47,7 @@ static void start_rules(struct model *model)
 		*run = (struct rule_run){ .rule = rule_list[i], .model = model, .claims = &claims };
 		run->state = calloc(1, rule_list[i]->state_bytes ? rule_list[i]->state_bytes : 1);
 		for (size_t n = 0; rule_list[i]->limits[n].name; n++)
-			run->limits[n] = rule_list[i]->limits[n].value;
+			run->limits[n] = no_limits ? 0 : rule_list[i]->limits[n].value;
 		if (!run->state || (run->rule->start && run->rule->start(run) < 0))
 			exit(2);
 	}
@@ -156,6 +158,12 @@ static void read_wanted(struct buf *out, const char *path)
 	buf_done(&file);
 }
 
+static void exit_empty(const char *path, const struct rule *rule)
+{
+	(void)fprintf(stderr, "%s: %s tells of no call\n", path, rule->id);
+	exit(1);
+}
+
 static void run_script(const char *path, struct buf *out)
 {
 	struct engine_spec spec = { .script = path };
@@ -182,8 +190,11 @@ static void run_script(const char *path, struct buf *out)
 		exit(1);
 	}
 	finish(model, &list);
-	for (size_t i = 0; i < list.items.used; i++)
+	for (size_t i = 0; i < list.items.used; i++) {
+		if (no_limits && list.items.at[i].calls == 0)
+			exit_empty(path, list.items.at[i].rule);
 		put_finding(out, &list.items.at[i]);
+	}
 	for (size_t i = 0; i < run_count; i++)
 		if (runs[i].evicted > 0)
 			(void)buf_printf(out, "%s evicted %llu\n", runs[i].rule->id,
@@ -203,7 +214,7 @@ static void run_script(const char *path, struct buf *out)
 }
 
 /* 0, or 1 when the file fails. */
-static int run_file(const char *path, bool print)
+static int run_file(const char *path)
 {
 	struct buf found = BUF_INIT, wanted = BUF_INIT;
 	int failed = 0;
@@ -212,6 +223,8 @@ static int run_file(const char *path, bool print)
 	read_wanted(&wanted, path);
 	if (print) {
 		(void)fputs(buf_text(&found), stdout);
+	} else if (no_limits) {
+		failed = 0;
 	} else if (wanted.bytes == 0) {
 		(void)fprintf(stderr, "%s: has no lines that begin with \"#> \"\n", path);
 		failed = 1;
@@ -231,13 +244,13 @@ static int is_case(const struct dirent *entry)
 	return bytes > 5 && strcmp(entry->d_name + bytes - 5, ".case") == 0;
 }
 
-static int run_path(const char *path, bool print)
+static int run_path(const char *path)
 {
 	struct dirent **entries;
 	int failed = 0, count = scandir(path, &entries, is_case, alphasort);
 
 	if (count < 0)
-		return run_file(path, print);
+		return run_file(path);
 	if (count == 0) {
 		(void)fprintf(stderr, "%s: no cases in it\n", path);
 		failed = 1;
@@ -246,7 +259,7 @@ static int run_path(const char *path, bool print)
 		struct buf file = BUF_INIT;
 
 		(void)buf_printf(&file, "%s/%s", path, entries[i]->d_name);
-		failed |= run_file(buf_text(&file), print);
+		failed |= run_file(buf_text(&file));
 		buf_done(&file);
 		free(entries[i]);
 	}
@@ -256,14 +269,16 @@ static int run_path(const char *path, bool print)
 
 int main(int argc, char **argv)
 {
-	bool print = argc > 1 && strcmp(argv[1], "--print") == 0;
-	int failed = 0;
+	int first = 1, failed = 0;
 
-	if (argc < (print ? 3 : 2)) {
-		(void)fprintf(stderr, "usage: run-case [--print] FILE|DIRECTORY...\n");
+	print = argc > 1 && strcmp(argv[1], "--print") == 0;
+	no_limits = argc > 1 && strcmp(argv[1], "--no-limits") == 0;
+	first += print || no_limits;
+	if (argc <= first) {
+		(void)fprintf(stderr, "usage: run-case [--print|--no-limits] FILE|DIRECTORY...\n");
 		return 2;
 	}
-	for (int i = print ? 2 : 1; i < argc; i++)
-		failed |= run_path(argv[i], print);
+	for (int i = first; i < argc; i++)
+		failed |= run_path(argv[i]);
 	return failed;
 }

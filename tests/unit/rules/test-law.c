@@ -148,6 +148,25 @@ static void test_limits(void **state)
 	finding_list_done(&list);
 }
 
+/* A limit may be set to nothing; an entry without a call is none all the same. */
+static void test_no_limit(void **state)
+{
+	struct rule_run *run = *state;
+	struct finding_list list = { 0 };
+
+	mine.done(run);
+	memset(run->state, 0, mine.state_bytes);
+	memset(run->limits, 0, sizeof run->limits);
+	assert_int_equal(mine.start(run), 0);
+	assert_non_null(law_entry(run, view_at(1), KIND_FILES));
+	count(run, KIND_FEW, 1);
+	mine.image_end(run, &process);
+	mine.end(run, &list);
+	assert_int_equal(list.items.used, 1);
+	assert_string_equal(list.items.at[0].object, "little");
+	finding_list_done(&list);
+}
+
 /* The share is that of the whole image, known when it has ended. */
 static void test_share(void **state)
 {
@@ -286,6 +305,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_limits, begin, end),
+		cmocka_unit_test_setup_teardown(test_no_limit, begin, end),
 		cmocka_unit_test_setup_teardown(test_share, begin, end),
 		cmocka_unit_test_setup_teardown(test_words, begin, end),
 		cmocka_unit_test_setup_teardown(test_nameless, begin, end),
