@@ -27,7 +27,8 @@ static bool is_pipe(const char *name)
  * strace -ff, whose files have numbers behind their name. */
 static const struct engine_ops *reader_of(const struct replay *replay)
 {
-	char head[4096];
+	/* A line of strace -v -xx has the environment in hexadecimal. */
+	static char head[64 << 10];
 	size_t bytes;
 	FILE *file;
 

@@ -21,7 +21,9 @@ if not shutil.which("strace"):
 FORMS = [
     [], ["-f"], ["-f", "-t"], ["-f", "-tt"], ["-f", "-ttt"], ["-f", "-r"], ["-f", "-T"], ["-f", "-ttt", "-T"],
     ["-f", "-y"], ["-f", "-yy"], ["-f", "-v"], ["-f", "-s", "4096"], ["-f", "-s", "0"], ["-f", "-i"], ["-f", "-n"],
-    ["-f", "-x"], ["-f", "-xx"], ["-f", "-ttt", "-T", "-v", "-yy", "-s", "256"],
+    ["-f", "-x"], ["-f", "-xx"], ["-f", "-yy", "-Y", "-i", "-n", "-ttt", "-T", "-v", "-xx"],
+    ["-f", "--relative-timestamps=s"], ["-f", "-X", "verbose"], ["-f", "-e", "read=all"], ["-f", "-e", "raw=all"],
+    ["--absolute-timestamps=format:unix,precision:s"], ["-f", "-ttt", "-T", "-v", "-yy", "-s", "256"],
     ["-ff"], ["-ff", "-ttt"], ["-ff", "-y", "-r"], ["-f", "-C"], ["-f", "-Y"], ["-f", "--decode-pids=comm", "-yy"],
 ]
 # To stderr, where strace's messages and what programs write there come in between.

@@ -28,7 +28,8 @@ bool strace_tid(struct strace_at *at, uint64_t *ret)
 {
 	const char *p = at->at, *end = at->end;
 
-	if (!digits(&p, end, ret) || *ret == 0 || *ret > INT32_MAX)
+	/* Above is no pid of Linux, but a time in seconds. */
+	if (!digits(&p, end, ret) || *ret == 0 || *ret > STRACE_TID_MAX)
 		return false;
 	/* strace writes brackets of a name as \74 and \76. */
 	if (p < end && *p == '<') {
@@ -88,6 +89,11 @@ static int take_time(const char **at, const char *end, struct strace_line *line)
 
 		ns = first * NS + fraction(&p, end);
 		if (!epoch && !line->timed)
+			line->relative = true;
+	} else if (p < end && (wrapped ? *p == ')' : *p == ' ' && (line->tid > 0 || first > STRACE_TID_MAX))) {
+		/* --relative-timestamps=s and the like; without a tid before it small numbers are one. */
+		ns = first * NS;
+		if (first <= STRACE_TID_MAX && !line->timed)
 			line->relative = true;
 	} else {
 		return 0;
@@ -209,10 +215,14 @@ bool strace_log_is(const char *text, size_t bytes)
 		const char *stop = memchr(text, '\n', (size_t)(end - text));
 		struct strace_line line;
 
+		/* With -v and -x a line can be longer than what was looked at. */
+		if (!stop && lines == 0)
+			stop = end;
 		if (!stop)
 			break;
-		/* The frames of -k are nothing by themselves. */
-		if (stop - text > 3 && (memcmp(text, " > ", 3) == 0 || memcmp(text, "> ", 2) == 0)) {
+		/* The frames of -k and the dumps of -e read= are nothing by themselves. */
+		if (stop - text > 3 &&
+		    (memcmp(text, " > ", 3) == 0 || memcmp(text, "> ", 2) == 0 || memcmp(text, " | ", 3) == 0)) {
 			text = stop + 1;
 			continue;
 		}
@@ -220,7 +230,7 @@ bool strace_log_is(const char *text, size_t bytes)
 		if (stop > text && strace_line_split(text, (size_t)(stop - text), true, &line) &&
 		    content(line.text, line.end))
 			good++;
-		text = stop + 1;
+		text = stop + (stop < end);
 	}
 	return good > 0 && good * 2 >= lines;
 }

@@ -308,8 +308,8 @@ static bool ended(struct strace_log *log, uint32_t tid, struct strace_at text)
 /* Lines that hold no call, and are understood. */
 static bool other(struct strace_at text)
 {
-	static const char *const begins[] = { "--- ",	    "strace: ",	      "Process ",  " > ", "> ",
-					      "[ Process ", "[ System call ", "[ Process", NULL };
+	static const char *const begins[] = { "--- ", "strace: ",   "Process ",	      " > ",	   "> ", " | ",
+					      "| ",   "[ Process ", "[ System call ", "[ Process", NULL };
 
 	for (size_t i = 0; begins[i]; i++) {
 		if (strace_literal(&text, begins[i]))

@@ -16,6 +16,8 @@
 
 /* Longer lines count as not parsed. */
 #define STRACE_LINE_MAX (1u << 20)
+/* The kernel has no larger process ids. */
+#define STRACE_TID_MAX (1u << 22)
 /* Durations below this are not believed. */
 #define STRACE_DURATION_LEAST_NS UINT64_C(1000000)
 /* Files of one -ff set. */
