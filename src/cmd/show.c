@@ -310,9 +310,12 @@ static int show(struct show *s, const char *path)
 			    stdout);
 	if (r == 0)
 		r = replay_feed(&replay, take, s, &err);
-	if (r == 0 && s->wanted && s->shown != s->wanted->calls)
+	if (r == 0 && s->wanted && s->shown > s->wanted->calls)
 		log_line("%" PRIu64 " calls are of the finding's kind; it counts %" PRIu64 " of them", s->shown,
 			 s->wanted->calls);
+	else if (r == 0 && s->wanted && s->shown < s->wanted->calls)
+		log_line("%" PRIu64 " of the finding's %" PRIu64 " calls are shown: the others are of other processes",
+			 s->shown, s->wanted->calls);
 	if (r == 0)
 		status = s->shown > 0 ? 0 : EXIT_NOTHING;
 	if (r < 0 && err.code == 0)

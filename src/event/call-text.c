@@ -142,6 +142,21 @@ static void put_mode(struct buf *out, uint32_t mode, bool full)
 	put_octal(out, mode);
 }
 
+static void put_clone(struct buf *out, const struct item_clone *clone)
+{
+	char name[SYS_NAME_MAX];
+
+	(void)buf_puts(out, "{flags=");
+	if (clone->flags == 0 || !sys_value_put(out, CALL_clone, 0, clone->flags))
+		put_hex(out, clone->flags);
+	(void)buf_puts(out, ", exit_signal=");
+	if (clone->exit_signal > 0 && clone->exit_signal < 65)
+		(void)buf_puts(out, sys_signal_print((int)clone->exit_signal, name));
+	else
+		put_number(out, clone->exit_signal, 10);
+	(void)buf_puts(out, ", ...}");
+}
+
 /* "<…>" behind a descriptor, as strace -y has it. */
 static void put_file(struct buf *out, const char *path)
 {
@@ -176,6 +191,10 @@ static void put_arg(struct buf *out, const struct event_call *event, enum sys_ca
 		(void)buf_puts(out, full && strcmp(kind->name, "statx_out") == 0 ? ", stx_size=" : ", st_size=");
 		put_number(out, stat->size, 10);
 		(void)buf_puts(out, ", ...}");
+		return;
+	}
+	if (full && kind->item == SYS_ITEM_CLONE && EVENT_ITEM_AS(struct item_clone, item)) {
+		put_clone(out, EVENT_ITEM_AS(struct item_clone, item));
 		return;
 	}
 	put_pointer(out, event->args[arg], full);

@@ -366,6 +366,38 @@ zstd_here()
 	EOF
 }
 
+@test "show, read as a log of strace's, tells threads from processes" {
+	cat >threads.py <<-'END'
+	import subprocess
+	import threading
+
+	threads = [threading.Thread(target=subprocess.run, args=(["true"],)) for _ in range(4)]
+	for thread in threads:
+	    thread.start()
+	for thread in threads:
+	    thread.join()
+	END
+	"$SYSCULL" record -o t -- /usr/bin/python3 threads.py
+	"$SYSCULL" show t >log
+	grep -q 'clone3\?({\?flags=[A-Z_|]*CLONE_THREAD\|clone([A-Z_|]*CLONE_THREAD' log
+	for file in t log; do
+		"$SYSCULL" report --format json "$file" >$file.json || [ $? -eq 1 ]
+	done
+	/usr/bin/python3 - <<-'END'
+	import json
+
+	def told(path):
+	    with open(path, encoding="utf-8") as file:
+	        report = json.load(file)
+	    return (len(report["processes"]),
+	            sorted((c["name"], c["count"], sorted(c["errors"].items())) for c in report["calls"]))
+
+	trace, log = told("t.json"), told("log.json")
+	assert trace == log, (trace, log)
+	assert trace[0] == 5, trace
+	END
+}
+
 @test "a log of strace that is not whole: one line and 2" {
 	need strace strace -o /dev/null true
 	strace -f -o log sh -c 'ls d100 >/dev/null; true'

@@ -28,6 +28,12 @@ static uint64_t flags_of(struct strace_at name, struct strace_at arguments)
 		return CLONE_VFORK | CLONE_VM;
 	if (name.end - name.at == 6 && memcmp(name.at, "clone3", 6) == 0)
 		return strace_field(arguments, "flags", &flags) && strace_number(&flags, &value) ? value : 0;
+	/* In the order of its arguments, without names: our own. */
+	flags = arguments;
+	if (name.end - name.at == 5 && (strace_literal(&flags, "CLONE_") || strace_literal(&flags, "SIG"))) {
+		(void)strace_number(&arguments, &value);
+		return value & ~UINT64_C(0xff);
+	}
 	while (name.end - name.at == 5 && arguments.at < arguments.end) {
 		strace_blanks(&arguments);
 		flags = arguments;
