@@ -414,6 +414,9 @@ static bool signal_of(const char *name, size_t bytes, uint64_t *ret)
 {
 	char text[SYS_NAME_MAX];
 
+	/* Scripts ask for each constant of each line. */
+	if (bytes < 3 || memcmp(name, "SIG", 3) != 0)
+		return false;
 	for (int sig = 1; sig <= SIGNAL_LAST; sig++) {
 		if (strlen(sys_signal_print(sig, text)) == bytes && memcmp(text, name, bytes) == 0) {
 			*ret = (uint64_t)sig;
@@ -433,9 +436,11 @@ bool sys_value_of(const char *name, size_t bytes, uint64_t *ret)
 		closings,    memory_files,   random_flags, renamings,	     resources,
 	};
 
+	if (bytes == 0)
+		return false;
 	for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
 		for (const struct name *at = tables[i]; at->name; at++) {
-			if (strncmp(at->name, name, bytes) == 0 && at->name[bytes] == '\0') {
+			if (at->name[0] == name[0] && strncmp(at->name, name, bytes) == 0 && at->name[bytes] == '\0') {
 				*ret = at->value;
 				return true;
 			}
