@@ -304,6 +304,87 @@ static __always_inline void keep_entered(struct kern_task *task, struct kern_scr
 	task->call.head.flags |= call_in(scratch)->head.flags;
 }
 
+/*
+ * The shortcut, for nearly all calls that have items: names and a struct go where
+ * items of an unfinished call wait, and the record is put from there: no other
+ * programs, and no copies of copies.  False is for what is too long for it or
+ * cannot be read.
+ */
+__noinline int copy_short(struct kern_task *task, uint32_t number)
+{
+	const volatile struct kern_plan *plan;
+	const volatile struct kern_op *op;
+	struct event_item *item;
+	uint64_t address, bytes, used;
+	uint32_t flags = 0;
+	long got;
+
+	if (!task)
+		return 0;
+	plan = plan_of((uint32_t)task->call.nr);
+	op = &plan->op[(plan->enter_ops + number) & (KERN_OPS - 1)];
+	address = arg_of(&task->call, op->arg);
+	if (address == 0 || (task->call.ret < 0 && !(op->flags & KERN_OP_GIVEN)))
+		return 1;
+	used = task->entered_bytes;
+	KEEP(used);
+	if (!(op->flags & KERN_OP_SHORT) || used > KERN_ENTERED_BYTES - KERN_SHORT - sizeof *item)
+		return 0;
+	item = (struct event_item *)((char *)task->entered + used);
+	if (op->shape == KERN_TEXT) {
+		got = bpf_probe_read_user_str(item + 1, KERN_SHORT, (void *)address);
+		if (got <= 0 || got == KERN_SHORT || got > op->max)
+			return 0;
+		bytes = (uint64_t)got - 1;
+	} else {
+		bytes = op->bytes;
+		KEEP(bytes);
+		if (bytes > KERN_SHORT || bpf_probe_read_user(item + 1, bytes, (void *)address) != 0)
+			return 0;
+		flags = KERN_ITEM_RAW;
+		task->call.head.flags |= KERN_F_RAW;
+	}
+	item->type = op->item;
+	item->arg = op->arg;
+	item->flags = (uint8_t)flags;
+	item->bytes = (uint32_t)bytes;
+	task->entered_bytes += (uint32_t)(sizeof *item + ((bytes + 7) & ~7ull));
+	task->entered_items++;
+	return 1;
+}
+
+static __always_inline int copy_shorts(struct kern_task *task, uint32_t exit_ops)
+{
+	uint32_t bytes = task->entered_bytes, items = task->entered_items;
+
+	if (task->unread || exit_ops > KERN_SHORTS)
+		return 0;
+	for (uint32_t i = 0; i < KERN_SHORTS; i++) {
+		if (i >= exit_ops)
+			break;
+		if (!copy_short(task, i)) {
+			task->entered_bytes = bytes;
+			task->entered_items = items;
+			return 0;
+		}
+	}
+	return 1;
+}
+
+/* The record and its items, as they lie behind each other: false when there was no room. */
+static __always_inline int put_entered(struct kern_books *book, struct kern_task *task)
+{
+	uint64_t bytes = task->entered_bytes;
+
+	KEEP(bytes);
+	if (bytes > KERN_ENTERED_BYTES)
+		return 0;
+	bytes += sizeof task->call;
+	task->call.head.bytes = (uint32_t)bytes;
+	task->call.items = (uint16_t)task->entered_items;
+	return put(book, &task->call, bytes, 1) == 0;
+}
+
 /* Makes the scratch ready for the items of a call that has ended. */
 static __always_inline int begin_tail(struct kern_task *task, struct kern_scratch *scratch)
 {

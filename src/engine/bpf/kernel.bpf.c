@@ -259,8 +259,18 @@ int on_exit(struct bpf_raw_tracepoint_args *ctx)
 	if (settings.stacks && number < KERN_NRS && (plan_of(number)->flags & KERN_MAPS_CODE))
 		(void)note_code(task, plan_of(number)->flags & KERN_MAPS_AT_FIRST);
 	if (task->entered_bytes > CALLER_BYTES || (number < KERN_NRS && (plan_of(number)->exit_ops || task->unread))) {
-		struct kern_scratch *scratch = my_scratch();
+		struct kern_scratch *scratch;
 
+		if (number < KERN_NRS && copy_shorts(task, plan_of(number)->exit_ops)) {
+			int done = put_entered(book, task);
+
+			task->flags |= KERN_TASK_LATE;
+			task->exit_ns = bpf_ktime_get_ns();
+			if (!done)
+				go_on(ctx, CHAIN_LOST);
+			return 0;
+		}
+		scratch = my_scratch();
 		if (scratch) {
 			scratch->at_exit = KERN_EXIT_BEGINS;
 			bpf_tail_call(ctx, &chain, CHAIN_ITEMS);

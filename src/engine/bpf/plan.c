@@ -104,6 +104,9 @@ static struct kern_op op_of(uint8_t kind_id, unsigned arg, uint64_t items)
 		op.shape = KERN_BYTES;
 		break;
 	}
+	if (op.applies == KERN_ALWAYS &&
+	    (op.shape == KERN_TEXT || (op.shape == KERN_BYTES && op.count == KERN_ONE && op.bytes <= KERN_SHORT)))
+		op.flags |= KERN_OP_SHORT;
 	return op;
 }
 

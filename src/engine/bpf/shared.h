@@ -45,6 +45,9 @@ struct kern_op {
 #define KERN_OP_GIVEN 0x01 /* the program's own: means something after a failure too */
 #define KERN_OP_RIGHTS 0x02 /* of a message: descriptors too */
 #define KERN_OP_SOCKADDR 0x04 /* … its address too */
+#define KERN_OP_SHORT 0x08 /* a name, or one struct of KERN_SHORT bytes at most */
+#define KERN_SHORT 256
+#define KERN_SHORTS 3 /* of a call's end, at most */
 
 #define KERN_OPS 8 /* a power of two; calls have six arguments */
 
