@@ -138,6 +138,9 @@ bool load_kernel_is(int major, int minor);
 bool load_first_level(void);
 /* The loader says nothing by itself. */
 void load_quietly(void);
+/* The kernel gives up verifying a program when a signal comes, and ours come every so often: on a
+ * slow machine each attempt would end so. */
+int load_undisturbed(int (*load)(void *skel), void *skel);
 /* Programs that were taken out run no more. */
 void load_settle(void);
 

@@ -194,6 +194,11 @@ static int take_exit(void)
 	return handler < 0 ? handler : 0;
 }
 
+static int load_skeleton(void *skel)
+{
+	return count_bpf__load(skel);
+}
+
 int count_load(struct counting *c, struct error *err)
 {
 	struct bpf_test_run_opts options = { .sz = sizeof options };
@@ -218,7 +223,7 @@ int count_load(struct counting *c, struct error *err)
 		return error_set(err, ENOTSUP, "cannot count in the kernel: it lacks %s; see: syscull doctor", missing);
 	r = size_maps(c);
 	if (r == 0)
-		r = count_bpf__load(c->skel);
+		r = load_undisturbed(load_skeleton, c->skel);
 	if (r == 0)
 		r = share_all(c);
 	if (r == 0)

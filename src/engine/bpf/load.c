@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/membarrier.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,23 @@ static int say_nothing(enum libbpf_print_level level, const char *format, va_lis
 void load_quietly(void)
 {
 	(void)libbpf_set_print(say_nothing);
+}
+
+int load_undisturbed(int (*load)(void *skel), void *skel)
+{
+	sigset_t all, before;
+	int r;
+
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_BLOCK, &all, &before);
+	r = load(skel);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return r;
+}
+
+static int load_skeleton(void *skel)
+{
+	return kernel_bpf__load(skel);
 }
 
 static int refused(struct error *err, int code)
@@ -230,7 +248,7 @@ static int load_by(struct loaded *ret, const struct load_spec *spec, enum kern_r
 	*way = take_registers(ret, &types, *way);
 	r = load_fault("refused") ? -(int)load_fault("refused") : size_maps(ret, spec, first);
 	if (r == 0)
-		r = kernel_bpf__load(ret->skel);
+		r = load_undisturbed(load_skeleton, ret->skel);
 	if (r == 0)
 		r = ring_open(&ret->ring, bpf_map__fd(ret->skel->maps.ring), first);
 	if (r == 0)
