@@ -295,11 +295,16 @@ static bool is_exact(const struct model_site *site, const struct book_sample *sa
 #endif
 }
 
+static uint64_t place_key(const struct model_site *site)
+{
+	return map_mix((uintptr_t)site->module, site->offset);
+}
+
 /* Is what the word at the stack pointer says the caller here? */
 static bool prove(struct work *w, const struct book_sample *sample, size_t module, uint64_t offset)
 {
 	const struct model_site *site = model_site_at(w->model, sample->site);
-	uint8_t *place = map_put(&w->proven, map_mix((uintptr_t)site->module, site->offset), NULL);
+	uint8_t *place = map_put(&w->proven, place_key(site), NULL);
 	bool same = module != SIZE_MAX && site->caller_module &&
 		    strcmp(w->book->modules.at[module].path, site->caller_module) == 0 && offset == site->caller_offset;
 
@@ -443,11 +448,55 @@ static bool by_path(struct work *w, const char *path, uint64_t offset, size_t *r
 	return true;
 }
 
+/*
+ * Nobody asks for this sample's frames, but it is of an instruction that somebody
+ * without one asks for: one step tells whether the word that its caller left is the caller.
+ */
+static void prove_by(struct work *w, const struct book_sample *sample)
+{
+	struct known known;
+	uint64_t offset, bias;
+	struct unwind u;
+	size_t module;
+
+	if (!begin(&u, sample))
+		return;
+	(void)place_of(w, sample, u.pc, u.exact, &known, &offset, &bias);
+	if (!known.image || unwind_step(&u, known.image, bias) != UNWIND_CALLER)
+		return;
+	module = place_of(w, sample, u.pc, u.exact, &known, &offset, &bias);
+	(void)prove(w, sample, module, offset);
+}
+
+static bool lacks_sample(const struct stack_book *book, size_t site)
+{
+	return site < book->sites.used && book->sites.at[site].wanted && book->sites.at[site].sample[0] == 0;
+}
+
+static void prove_places(struct work *w, size_t sites)
+{
+	struct map places;
+
+	map_init(&places, 0, 0);
+	for (size_t i = 1; i <= sites; i++)
+		if (lacks_sample(w->book, i) &&
+		    !map_put(&places, place_key(model_site_at(w->model, (uint32_t)i)), NULL))
+			_exit(1);
+	for (size_t i = 0; i < w->book->samples.used; i++) {
+		const struct book_sample *sample = &w->book->samples.at[i];
+
+		if (sample->data && !w->book->sites.at[sample->site].wanted &&
+		    map_get(&places, place_key(model_site_at(w->model, sample->site))))
+			prove_by(w, sample);
+	}
+	map_done(&places);
+}
+
 /* Without a sample of its own a site has what others prove for the same instruction. */
 static void one_site(struct work *w, uint32_t number)
 {
 	const struct model_site *site = model_site_at(w->model, number);
-	const uint8_t *proven = map_get(&w->proven, map_mix((uintptr_t)site->module, site->offset));
+	const uint8_t *proven = map_get(&w->proven, place_key(site));
 	struct known inner, caller;
 	uint32_t numbers[2];
 	size_t module, count = 0;
@@ -516,8 +565,9 @@ void work_run(struct stack_book *book, struct model *model, int fd)
 	for (size_t i = 0; i < book->samples.used; i++)
 		if (book->samples.at[i].data && book->sites.at[book->samples.at[i].site].wanted)
 			one_sample(&w, &book->samples.at[i]);
+	prove_places(&w, sites);
 	for (size_t i = 1, named = 0; i <= sites && named < NAMELESS_MAX; i++) {
-		if (i >= book->sites.used || book->sites.at[i].sample[0] > 0 || !book->sites.at[i].wanted)
+		if (!lacks_sample(book, i))
 			continue;
 		one_site(&w, (uint32_t)i);
 		named++;

@@ -56,7 +56,7 @@ class Built:
         report = os.path.join(self.folder, "report.json")
         # A busy machine makes pauses; all calls are to be counted.
         with open(os.path.join(self.folder, ".syscull.conf"), "w", encoding="utf-8") as conf:
-            conf.write("[rule identity-call]\ngap = 1000s\n")
+            conf.write("[rule identity-call]\ngap = 1000s\n[rule repeated-stat]\ngap = 1000s\n")
         told = ["--format", "json=" + report]
         words = [SYSCULL, "run", "--stacks", stacks, "--no-keep", *told]
         if trace:
@@ -334,6 +334,17 @@ def late(built):
     contains(sites, at("ask", "late.c", "ask"), at("main", "late.c", "main"))
 
 
+def unkeyed(built):
+    """Who comes when a place has had too many callers is named: by a copy, or by what others prove."""
+    built.cc("p", "unkeyed.c")
+    hot = at("hot", "unkeyed.c", "hot")
+    for how in "same", "varied":
+        sites = built.run("./p", how, rule="repeated-stat")
+        expect(sites, {(hot, hot): 599})
+        if how == "same":
+            contains(sites, hot, at("main", "unkeyed.c", "main"))
+
+
 def container(built):
     """Files that only the process sees, by its root, and below the root of its mounts."""
     built.cc("p", "rests.c", "-static")
@@ -490,6 +501,7 @@ CASES = {
     "many": (many, {}),
     "ranges": (ranges, {}),
     "late": (late, {}),
+    "unkeyed": (unkeyed, {}),
     "container": (container, {}),
     "made": (made, {}),
     "real-maps": (real_maps, {}),

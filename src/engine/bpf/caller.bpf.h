@@ -29,6 +29,13 @@ struct {
 	__type(value, struct kern_seen_set);
 } seen_keys SEC(".maps");
 
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, KERN_LATE_KEYS);
+	__type(key, uint32_t);
+	__type(value, struct kern_late);
+} late_keys SEC(".maps");
+
 #define PAGE_BYTES 4096ull
 #define PROT_EXECUTE 4
 /* Around its entry, a little more than there is of it: no stack is so near, so what
@@ -37,7 +44,7 @@ struct {
 #define LOADER_ABOVE (768ull << 10)
 /* Callers of one place that have a key of their own; what is no caller's address at all can differ each time. */
 #define CALLERS_MAX 128
-#define MEMO_HITS 32 /* in a row, or nearly: of a caller that has no key a stack is due then */
+#define LATE_HITS 32 /* of a caller that has no key a stack is due then */
 #define LOOK_WORDS 4
 #define SUM_WORDS 8 /* at once */
 #define STACK_NEAR 65536 /* above the stack pointer */
@@ -286,6 +293,25 @@ static __always_inline struct kern_seen *seen(uint64_t key, uint32_t make)
 	return way;
 }
 
+/* A caller without a key: at its 32nd, 64th, ... call, which those that come once never make. */
+__noinline int is_late_due(uint64_t key)
+{
+	uint32_t place = (uint32_t)key & (KERN_LATE_KEYS - 1), hits;
+	struct kern_late *late = settings.stacks ? bpf_map_lookup_elem(&late_keys, &place) : NULL;
+
+	if (!late)
+		return 0;
+	if (late->key != key) {
+		if (late->hits > 0) {
+			late->hits--;
+			return 0;
+		}
+		late->key = key;
+	}
+	hits = ++late->hits;
+	return hits >= LATE_HITS && (hits & (hits - 1)) == 0;
+}
+
 /* again: how often the task has just made it, a power of two.  CPUs that count at the same
  * time lose a hit now and then; nobody is told of hits. */
 __noinline int is_due(uint64_t key, uint64_t caller, uint32_t again)
@@ -304,7 +330,8 @@ __noinline int is_due(uint64_t key, uint64_t caller, uint32_t again)
 		if (one->hits == 0 && place->key == key)
 			place->callers++;
 		hits = ++one->hits;
-	} else if (again >= MEMO_HITS) {
+	} else if (again >= LATE_HITS || is_late_due(mix(key, caller))) {
+		/* Not every stack can be kept in mind: then nobody but the key knows that it came again. */
 		return 1;
 	}
 	return (hits & (hits - 1)) == 0;

@@ -160,6 +160,8 @@ static int size_maps(struct loaded *ret, const struct load_spec *spec, uint32_t 
 			r = bpf_map__set_max_entries(skel->maps.free_codes, 1);
 		if (r == 0)
 			r = bpf_map__set_max_entries(skel->maps.seen_keys, 1);
+		if (r == 0)
+			r = bpf_map__set_max_entries(skel->maps.late_keys, 1);
 	}
 	return r;
 }

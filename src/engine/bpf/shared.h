@@ -214,6 +214,12 @@ struct kern_seen {
 struct kern_seen_set {
 	struct kern_seen way[KERN_SEEN_WAYS];
 };
+/* Of callers that have no such key: each takes from who has its place, so that who comes often stays. */
+#define KERN_LATE_KEYS 1024 /* a power of two */
+struct kern_late {
+	uint64_t key;
+	uint32_t hits, pad;
+};
 
 /* Working place of one CPU: the record being made, and where its makers stand. */
 #define KERN_SCRATCH_BYTES 53248

@@ -15,6 +15,9 @@
 #define SEEN_WAYS 4
 /* Callers of one place that have a key of their own; what is no caller's address at all can differ each time. */
 #define CALLERS_MAX 128
+/* Others: each takes from who has its place, so that who comes often stays, and a stack is due at 32, 64, ... */
+#define LATE_KEYS 1024 /* a power of two; behind the sets */
+#define LATE_HITS 32
 #define STAT_START_STACK 28 /* a field of /proc/PID/stat */
 #define PEEKED_BYTES 1024 /* … when it is read word by word */
 
@@ -29,7 +32,7 @@ int stacks_begin(struct engine_pt *e, enum engine_stacks stacks)
 	e->stacks = stacks;
 	if (stacks == ENGINE_STACKS_OFF)
 		return 0;
-	e->stacks_seen = calloc(SEEN_SETS * SEEN_WAYS, sizeof *e->stacks_seen);
+	e->stacks_seen = calloc(SEEN_SETS * SEEN_WAYS + LATE_KEYS, sizeof *e->stacks_seen);
 	return e->stacks_seen ? 0 : -ENOMEM;
 }
 
@@ -57,6 +60,21 @@ static struct stack_seen *seen(struct engine_pt *e, uint64_t key, bool make)
 	return least;
 }
 
+static bool is_late_due(struct engine_pt *e, uint64_t key)
+{
+	struct stack_seen *late = e->stacks_seen + SEEN_SETS * SEEN_WAYS + (key & (LATE_KEYS - 1));
+
+	if (late->key != key) {
+		if (late->hits > 0) {
+			late->hits--;
+			return false;
+		}
+		late->key = key;
+	}
+	late->hits += late->hits < UINT32_MAX;
+	return late->hits >= LATE_HITS && (late->hits & (late->hits - 1)) == 0;
+}
+
 static bool is_due(struct engine_pt *e, const struct task *task, uint64_t caller)
 {
 	uint64_t key = map_mix(map_mix(task->image, task->ip), (uint32_t)task->nr);
@@ -70,6 +88,8 @@ static bool is_due(struct engine_pt *e, const struct task *task, uint64_t caller
 		place->callers++;
 	if (one)
 		hits = one->hits < UINT32_MAX ? ++one->hits : one->hits;
+	else if (is_late_due(e, map_mix(key, caller)))
+		return true;
 	return (hits & (hits - 1)) == 0;
 }
 
