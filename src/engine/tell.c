@@ -387,6 +387,34 @@ void tell_fds(struct teller *t, pid_t tid, pid_t pid)
 	(void)closedir(dir);
 }
 
+/*
+ * In place: the kernel writes a newline in a name as \012, and a backslash as itself, so that a
+ * name with just these four characters looks the same.  It is kept when a file of that name is the one.
+ */
+static void newlines(char *name, pid_t tid, uint64_t dev, uint64_t ino)
+{
+	struct buf path = BUF_INIT;
+	char root[PROC_PATH_MAX], *to = strstr(name, "\\012");
+	struct stat st;
+	bool itself;
+
+	if (!to)
+		return;
+	proc_path(root, tid, "root");
+	(void)buf_printf(&path, "%s%s", root, name);
+	itself = !path.failed && lstat(buf_text(&path), &st) == 0 && st.st_dev == dev && st.st_ino == ino;
+	buf_done(&path);
+	if (itself)
+		return;
+	for (const char *from = to; *from; to++) {
+		bool newline = strncmp(from, "\\012", 4) == 0;
+
+		*to = newline ? '\n' : *from;
+		from += newline ? 4 : 1;
+	}
+	*to = '\0';
+}
+
 void tell_maps(struct teller *t, pid_t tid, pid_t pid)
 {
 	struct buf maps = BUF_INIT;
@@ -425,6 +453,7 @@ void tell_maps(struct teller *t, pid_t tid, pid_t pid)
 		record->dev = makedev(major_nr, minor_nr);
 		record->ino = ino;
 		record->prot = (perms[0] == 'r' ? 1u : 0) | (perms[1] == 'w' ? 2u : 0) | 4u;
+		newlines(line + name, tid, record->dev, record->ino);
 		(void)event_item_add(t->record, SYS_ITEM_PATH, 0, 0, line + name, strlen(line + name));
 		t->emit(t->data);
 	}

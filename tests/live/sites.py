@@ -133,6 +133,20 @@ def direct(built):
     })
 
 
+def newline(built):
+    """Names that the kernel's list of mappings writes with an escape, and one that only looks like it."""
+    built.cc("p", "direct.c")
+    for name in "new\nline", "new\\012line":
+        shutil.copy(os.path.join(built.folder, "p"), os.path.join(built.folder, name))
+        sites = built.run("./" + name)
+        expect(sites, {
+            (at("twice", "direct.c", "first"),) * 2: 150,
+            (at("twice", "direct.c", "second"),) * 2: 150,
+            (at("main", "direct.c", "third"),) * 2: 50,
+        })
+        assert frame(sites[0], sites[0]["caller"])["module"].endswith("/" + name), sites
+
+
 def library(built):
     built.cc("libask.so", "ask.c", *LIB)
     built.cc("p", "library.c", "-L.", "-lask", "-Wl,-rpath,.")
@@ -477,6 +491,7 @@ def off(built):
 
 CASES = {
     "direct": (direct, {}),
+    "newline": (newline, {}),
     "optimised": (direct, {"flags": ["-O1", "-fno-optimize-sibling-calls"]}),
     "no-pie": (direct, {"flags": ["-no-pie"]}),
     "no-plt": (library, {"flags": ["-fno-plt"]}),
