@@ -91,6 +91,20 @@ static int add_calls(struct lines *lines, const struct analysis_result *result)
 	return r;
 }
 
+static int add_site(struct lines *lines, const struct finding *finding, const struct finding_site *site, double each)
+{
+	struct finding_site one = *site;
+	int r = 0;
+
+	if (site->stacks.used == 0)
+		return add(lines, finding->exe, site, finding->rule->id, each * (double)site->count);
+	for (size_t i = 0; i < site->stacks.used && r == 0; i++) {
+		one.frames = site->stacks.at[i].frames;
+		r = add(lines, finding->exe, &one, finding->rule->id, each * (double)site->stacks.at[i].count);
+	}
+	return r;
+}
+
 /* What findings say can be saved, in ns, shared out by calls. */
 static int add_savings(struct lines *lines, const struct analysis_result *result)
 {
@@ -106,8 +120,7 @@ static int add_savings(struct lines *lines, const struct analysis_result *result
 		if (finding->information || count == 0 || verdict->saves_ns <= 0)
 			continue;
 		for (size_t i = 0; i < finding->sites.used && r == 0; i++)
-			r = add(lines, finding->exe, &finding->sites.at[i], finding->rule->id,
-				verdict->saves_ns * (double)finding->sites.at[i].count / (double)count);
+			r = add_site(lines, finding, &finding->sites.at[i], verdict->saves_ns / (double)count);
 	}
 	return r;
 }

@@ -177,7 +177,13 @@ static void call_site(FILE *out, const struct finding_site *site)
 	(void)fputs("</code></summary>", out);
 	if (site->frames) {
 		(void)fputs("<pre>", out);
-		stack(out, site->frames);
+		if (site->stacks.used == 0)
+			stack(out, site->frames);
+		for (size_t i = 0; i < site->stacks.used; i++) {
+			(void)fprintf(out, "%s%s of them by\n", i > 0 ? "\n" : "",
+				      text_count(site->stacks.at[i].count, count));
+			stack(out, site->stacks.at[i].frames);
+		}
 		(void)fputs("</pre>", out);
 	}
 	(void)fputs("</details>\n", out);

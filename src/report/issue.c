@@ -108,7 +108,13 @@ static void where(FILE *out, const struct finding *finding)
 		(void)fputc('\n', out);
 		if (site->frames && site->frames->count > 1) {
 			(void)fputc('\n', out);
-			stack(out, site->frames);
+			if (site->stacks.used > 0)
+				(void)fprintf(out, "      %s of them by\n",
+					      text_count(site->stacks.at[0].count, count));
+			stack(out, site->stacks.used > 0 ? site->stacks.at[0].frames : site->frames);
+			if (site->stacks.used > 1)
+				(void)fprintf(out, "      (%s by other stacks)\n",
+					      text_count(site->count - site->stacks.at[0].count, count));
 		}
 		buf_done(&words);
 	}

@@ -37,6 +37,37 @@ static void put_index(struct json *json, const char *key, const struct frames *f
 		json_none(json);
 }
 
+#define STACKS_MOST 8
+
+/* Those who called in the same words by ways of their own, each with its calls. */
+static void put_stacks(struct json *json, const struct finding_site *site)
+{
+	uint64_t others = 0;
+
+	if (site->stacks.used == 0)
+		return;
+	json_key(json, "stacks");
+	json_array_begin(json);
+	for (size_t i = 0; i < site->stacks.used && i < STACKS_MOST; i++) {
+		const struct frames *frames = site->stacks.at[i].frames;
+
+		json_object_begin(json);
+		json_member_uint(json, "count", site->stacks.at[i].count);
+		json_key(json, "frames");
+		json_array_begin(json);
+		for (size_t n = 0; n < frames->count; n++)
+			put_frame(json, &frames->at[n]);
+		json_array_end(json);
+		json_member_bool(json, "whole", frames->whole);
+		json_member_string(json, "why", frames->why);
+		json_object_end(json);
+	}
+	json_array_end(json);
+	for (size_t i = STACKS_MOST; i < site->stacks.used; i++)
+		others += site->stacks.at[i].count;
+	json_member_uint(json, "stacks_other", others);
+}
+
 void json_frames(struct json *json, const struct finding_site *site)
 {
 	const struct frame leaf = { .module = site->module, .offset = site->offset };
@@ -63,6 +94,7 @@ void json_frames(struct json *json, const struct finding_site *site)
 	json_member_bool(json, "program_sampled", site->frames->program_sampled);
 	json_member_bool(json, "whole", site->frames->whole);
 	json_member_string(json, "why", site->frames->why);
+	put_stacks(json, site);
 }
 
 void json_sites(struct json *json, const struct analysis_result *result)

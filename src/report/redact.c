@@ -215,6 +215,17 @@ static void site(struct redacted *redacted, struct finding_site *site)
 	site->frames = frames(redacted, site->frames);
 }
 
+static void stacks(struct redacted *redacted, struct finding_site *site)
+{
+	struct finding_stack *at = copy(redacted, site->stacks.at, site->stacks.used, sizeof *at);
+
+	for (size_t i = 0; at && i < site->stacks.used; i++)
+		at[i].frames = frames(redacted, at[i].frames);
+	if (!at || (redacted->words.set & REDACT_BASELINE))
+		site->stacks.used = 0;
+	site->stacks.at = at;
+}
+
 /* Of all calls, when they were counted. */
 static void sites(struct redacted *redacted, const struct analysis_result *from)
 {
@@ -250,8 +261,10 @@ static void finding_parts(struct redacted *redacted, const struct finding *from,
 		return;
 	for (size_t i = 0; i < from->costs.used; i++)
 		costs[i].detail = names(redacted, costs[i].detail);
-	for (size_t i = 0; i < from->sites.used; i++)
+	for (size_t i = 0; i < from->sites.used; i++) {
 		site(redacted, &places[i]);
+		stacks(redacted, &places[i]);
+	}
 	for (size_t i = 0; i < from->samples.used; i++)
 		samples[i] = sample(redacted, samples[i]);
 	for (size_t i = 0; i < from->notes.used; i++)

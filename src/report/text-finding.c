@@ -16,6 +16,7 @@
 #define COST_END 66
 #define SAVING_END 80
 #define SITES_MOST 3
+#define STACKS_MOST 8 /* of each */
 #define PROGRAM_COLUMNS_LEAST 4
 #define NAME_COLUMNS_MAX 20
 #define WHERE_LINES 3
@@ -153,6 +154,32 @@ static void stack(struct term *term, const struct frames *frames, unsigned at)
 	}
 }
 
+/* Each way in which it was called, with its own calls when there are several. */
+static void stacks(struct term *term, const struct finding_site *site, unsigned at)
+{
+	char number[TEXT_NUMBER_MAX];
+	uint64_t others = 0;
+
+	if (site->stacks.used == 0)
+		stack(term, site->frames, at);
+	for (size_t i = 0; i < site->stacks.used; i++) {
+		if (i >= STACKS_MOST) {
+			others += site->stacks.at[i].count;
+			continue;
+		}
+		term_to(term, at);
+		term_printf(term, TERM_PLAIN, "%s of them by", text_count(site->stacks.at[i].count, number));
+		term_end(term);
+		stack(term, site->stacks.at[i].frames, at + 2);
+	}
+	if (others > 0) {
+		term_to(term, at);
+		term_printf(term, TERM_PLAIN, "%s by %zu other stacks", text_count(others, number),
+			    site->stacks.used - STACKS_MOST);
+		term_end(term);
+	}
+}
+
 /* With who called there, in as many lines as it takes. */
 static void site_line(struct text *text, const struct finding_site *site, unsigned count_columns)
 {
@@ -168,7 +195,7 @@ static void site_line(struct text *text, const struct finding_site *site, unsign
 	term_wrap(term, TERM_PLAIN, buf_text(&line), at, term->width, SITE_LINES);
 	term_end(term);
 	if (text->options->verbose)
-		stack(term, site->frames, at + 2);
+		stacks(term, site, at + 2);
 	buf_done(&words);
 	buf_done(&line);
 }

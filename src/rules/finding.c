@@ -19,6 +19,12 @@ static void remedy_done(struct finding_remedy *remedy)
 	vec_done(&remedy->deltas);
 }
 
+void finding_site_done(struct finding_site *site)
+{
+	free(site->module);
+	vec_done(&site->stacks);
+}
+
 void finding_done(struct finding *finding)
 {
 	if (!finding)
@@ -36,7 +42,7 @@ void finding_done(struct finding *finding)
 		remedy_done(&finding->remedies.at[i]);
 	vec_done(&finding->remedies);
 	for (size_t i = 0; i < finding->sites.used; i++)
-		free(finding->sites.at[i].module);
+		finding_site_done(&finding->sites.at[i]);
 	vec_done(&finding->sites);
 	for (size_t i = 0; i < finding->scales.used; i++)
 		free(finding->scales.at[i].text);

@@ -71,6 +71,12 @@ struct finding_remedy {
 	VEC(struct finding_delta) deltas;
 };
 
+/* So many calls came by these frames. */
+struct finding_stack {
+	const struct frames *frames;
+	uint64_t count;
+};
+
 /* Calls by the instruction pointer they were made from. */
 struct finding_site {
 	char *module; /* NULL unknown */
@@ -78,6 +84,8 @@ struct finding_site {
 	uint64_t count;
 	uint32_t number; /* model_site; 0: who called there is not known */
 	const struct frames *frames; /* from there outwards; NULL unknown; of the analysis */
+	/* When calls that are told in the same words came by several, most calls first; else none. */
+	VEC(struct finding_stack) stacks;
 };
 
 /* What the same costs per child, or elsewhere: so many calls at the price of
@@ -104,6 +112,8 @@ struct finding_child {
 	enum finding_life life;
 	uint64_t count;
 };
+
+void finding_site_done(struct finding_site *site);
 
 struct finding {
 	const struct rule *rule;

@@ -52,8 +52,7 @@ static int by_count(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Is more known than what is told in words?  Of those told alike the stack of the most calls
- * stands for all, unless there is none. */
+/* Is more known than what is told in words? */
 static bool is_further(const struct frames *frames)
 {
 	size_t told = 0;
@@ -63,6 +62,62 @@ static bool is_further(const struct frames *frames)
 	if (frames->program < frames->count && frames->program > told)
 		told = frames->program;
 	return frames->whole || frames->count > told + 1;
+}
+
+static bool same_stack(const struct frames *a, const struct frames *b)
+{
+	if (a == b)
+		return true;
+	if (a->count != b->count || a->whole != b->whole || !same_text(a->why, b->why))
+		return false;
+	for (size_t i = 0; i < a->count; i++)
+		if (!same_frame(&a->at[i], &b->at[i]))
+			return false;
+	return true;
+}
+
+static int by_calls(const void *a, const void *b)
+{
+	const struct finding_stack *x = a, *y = b;
+
+	return x->count != y->count ? (x->count < y->count ? 1 : -1) : 0;
+}
+
+/* Without memory they are not told apart. */
+static void add_stack(struct finding_site *site, const struct frames *frames, uint64_t count)
+{
+	for (size_t i = 0; i < site->stacks.used; i++) {
+		if (same_stack(site->stacks.at[i].frames, frames)) {
+			site->stacks.at[i].count += count;
+			return;
+		}
+	}
+	(void)vec_push(&site->stacks, (struct finding_stack){ frames, count });
+}
+
+/* They are told by the same words: the stack of the most calls stands for all where one is wanted. */
+static void join_site(struct finding_site *site, const struct finding_site *from)
+{
+	if (site->frames && from->frames) {
+		if (site->stacks.used == 0)
+			add_stack(site, site->frames, site->count);
+		add_stack(site, from->frames, from->count);
+	}
+	site->count += from->count;
+}
+
+static void order_stacks(struct finding_site *site)
+{
+	if (site->stacks.used > 1)
+		qsort(site->stacks.at, site->stacks.used, sizeof site->stacks.at[0], by_calls);
+	for (size_t i = 0; i < site->stacks.used; i++) {
+		if (is_further(site->stacks.at[i].frames)) {
+			site->frames = site->stacks.at[i].frames;
+			break;
+		}
+	}
+	if (site->stacks.used == 1)
+		site->stacks.used = 0;
 }
 
 static void tell_finding(struct finding *finding, const struct analysis_stacks *stacks)
@@ -81,18 +136,18 @@ static void tell_finding(struct finding *finding, const struct analysis_stacks *
 		if (k == used) {
 			finding->sites.at[used++] = *site;
 		} else {
-			finding->sites.at[k].count += site->count;
-			if (site->frames && !is_further(finding->sites.at[k].frames) && is_further(site->frames))
-				finding->sites.at[k].frames = site->frames;
-			free(site->module);
+			join_site(&finding->sites.at[k], site);
+			finding_site_done(site);
 		}
 	}
 	finding->sites.used = used;
+	for (size_t i = 0; i < used; i++)
+		order_stacks(&finding->sites.at[i]);
 	if (used > 1)
 		qsort(finding->sites.at, used, sizeof finding->sites.at[0], by_count);
 	while (finding->sites.used > SITE_MOST) {
 		finding->sites_other += finding->sites.at[--finding->sites.used].count;
-		free(finding->sites.at[finding->sites.used].module);
+		finding_site_done(&finding->sites.at[finding->sites.used]);
 	}
 }
 

@@ -348,6 +348,24 @@ def late(built):
     contains(sites, at("ask", "late.c", "ask"), at("main", "late.c", "main"))
 
 
+def ways(built):
+    """Of calls that are told in the same words each stack has its own count."""
+    built.cc("p", "ways.c")
+    sites = built.run("./p")
+    expect(sites, {(at("leaf", "ways.c", "leaf"),) * 2: 600})
+    got = [(one["count"], [words(it) for it in one["frames"]][1:4], one["whole"]) for one in sites[0]["stacks"]]
+    wanted = [(count, [at("leaf", "ways.c", "leaf"), at(who, "ways.c", who), at("main", "ways.c", "main")], True)
+              for count, who in ((300, "three"), (200, "two"), (100, "one"))]
+    assert got == wanted and sites[0]["stacks_other"] == 0, got
+    assert sites[0]["frames"] == sites[0]["stacks"][0]["frames"], sites
+    built.run("./p", trace="p.trace")
+    for form in "text", "html":
+        told = subprocess.run([SYSCULL, "report", "-v", "--format", form, "p.trace"], cwd=built.folder, check=False,
+                              capture_output=True, text=True, timeout=120)
+        got = re.findall(r"(\d+) of them by\n(?:.*\n){2}\W*(?:p )?(\w+)\+", told.stdout + told.stderr)
+        assert got == [("300", "three"), ("200", "two"), ("100", "one")], (form, told)
+
+
 def unkeyed(built):
     """Who comes when a place has had too many callers is named: by a copy, or by what others prove."""
     built.cc("p", "unkeyed.c")
@@ -517,6 +535,7 @@ CASES = {
     "ranges": (ranges, {}),
     "late": (late, {}),
     "unkeyed": (unkeyed, {}),
+    "ways": (ways, {}),
     "container": (container, {}),
     "made": (made, {}),
     "real-maps": (real_maps, {}),
