@@ -84,8 +84,8 @@ static void head(FILE *out, const struct analysis_result *result)
 		(void)buf_printf(&text, "exit %d", facts->exit_status);
 	else
 		(void)buf_puts(&text, "its end was not seen");
-	(void)buf_printf(&text, ", %s, ", text_plural(result->processes, "process", "processes", count, sizeof count));
-	(void)buf_puts(&text, text_plural(result->calls, "call", "calls", count, sizeof count));
+	(void)buf_puts(&text, ", ");
+	word_scale(&text, result);
 	line(out, "Run", "", buf_text(&text));
 	buf_clear(&text);
 	if (facts->calls_only)
@@ -169,10 +169,7 @@ static void call_site(FILE *out, const struct finding_site *site)
 	struct buf words = BUF_INIT;
 
 	(void)fprintf(out, "<details><summary><span class=\"soft\">%s</span> <code>", text_count(site->count, count));
-	if (site->frames)
-		site_put(&words, site);
-	else
-		(void)buf_printf(&words, "%s+0x%" PRIx64, site->module, site->offset);
+	site_put(&words, site);
 	put(out, buf_text(&words));
 	(void)fputs("</code></summary>", out);
 	if (site->frames) {

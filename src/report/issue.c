@@ -99,10 +99,7 @@ static void where(FILE *out, const struct finding *finding)
 			continue;
 		if (shown++ == 0)
 			(void)fputs("\nCalled from:\n", out);
-		if (site->frames)
-			site_put(&words, site);
-		else
-			(void)buf_printf(&words, "%s+0x%" PRIx64, rule_base_name(site->module), site->offset);
+		site_put(&words, site);
 		(void)fprintf(out, "\n- %s times ", text_count(site->count, count));
 		word_markdown(out, buf_text(&words));
 		(void)fputc('\n', out);

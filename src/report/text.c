@@ -10,6 +10,7 @@
 
 #include "base/text.h"
 #include "report/text-parts.h"
+#include "report/words.h"
 
 #define WAITING_MATTERS 0.01 /* of the untraced time */
 
@@ -80,7 +81,6 @@ static void head_line(struct text *text)
 	const struct analysis_result *result = text->result;
 	struct term *term = &text->term;
 	struct buf command = BUF_INIT, rest = BUF_INIT;
-	char plural[TEXT_PLURAL_MAX];
 	unsigned columns;
 
 	if (result->facts.argv && result->facts.argv[0])
@@ -89,10 +89,7 @@ static void head_line(struct text *text)
 		attached_words(result, &command);
 	(void)buf_puts(&rest, ": ");
 	outcome(&result->facts, &rest);
-	(void)buf_printf(&rest, "%s, ", text_plural(result->processes, "process", "processes", plural, sizeof plural));
-	if (result->tasks > result->processes)
-		(void)buf_printf(&rest, "%s, ", text_plural(result->tasks, "thread", "threads", plural, sizeof plural));
-	(void)buf_puts(&rest, text_plural(result->calls, "call", "calls", plural, sizeof plural));
+	word_scale(&rest, result);
 	columns = term_columns(term, buf_text(&rest));
 	term_cut(term, TERM_TITLE, buf_text(&command), columns < term->width ? term->width - columns : 0, false);
 	term_put(term, TERM_PLAIN, buf_text(&rest));

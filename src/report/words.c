@@ -59,6 +59,16 @@ void word_command(struct buf *buf, char *const *argv)
 	}
 }
 
+void word_scale(struct buf *buf, const struct analysis_result *result)
+{
+	char plural[TEXT_NUMBER_MAX + 16];
+
+	(void)buf_printf(buf, "%s, ", text_plural(result->processes, "process", "processes", plural, sizeof plural));
+	if (result->tasks > result->processes)
+		(void)buf_printf(buf, "%s, ", text_plural(result->tasks, "thread", "threads", plural, sizeof plural));
+	(void)buf_puts(buf, text_plural(result->calls, "call", "calls", plural, sizeof plural));
+}
+
 void word_harmless(struct buf *buf, const char *text)
 {
 	while (*text) {

@@ -18,6 +18,9 @@ const char *word_cost(const struct verdict_cost *cost, char *buffer);
 /* argv as a shell takes it, appended; NULL: nothing. */
 void word_command(struct buf *buf, char *const *argv);
 
+/* "1 process, 2 threads, 301 calls", appended. */
+void word_scale(struct buf *buf, const struct analysis_result *result);
+
 /* Appended: made harmless once more, and printable text stays as it is (its
  * backslashes too, which text_escape would double). */
 void word_harmless(struct buf *buf, const char *text);

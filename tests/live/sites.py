@@ -72,6 +72,11 @@ class Built:
             self.report = json.load(file)
         return self.sites(rule)
 
+    def told(self, form, trace, *words):
+        done = subprocess.run([SYSCULL, "report", "--format", form, *words, trace], cwd=self.folder, check=False,
+                              capture_output=True, text=True, timeout=120)
+        return done.stdout + done.stderr
+
     def sites(self, rule="identity-call"):
         found = [f for f in self.report["findings"] if f["rule"] == rule]
         if len(found) != 1:
@@ -184,6 +189,10 @@ def thread(built):
     expect(sites, {(at("work", "thread.c", "work"),) * 2: 240})
     if not sites[0]["whole"]:
         raise SystemExit(f"not whole: {sites[0]['why']}")
+    built.run("./p", trace="p.trace")
+    text, html = (built.told(form, "p.trace") for form in ("text", "html"))
+    scale = re.search(r"1 process, 2 threads, [\d,]+ calls", text)[0]
+    assert scale in html, html
 
 
 def load(built):
@@ -360,9 +369,8 @@ def ways(built):
     assert sites[0]["frames"] == sites[0]["stacks"][0]["frames"], sites
     built.run("./p", trace="p.trace")
     for form in "text", "html":
-        told = subprocess.run([SYSCULL, "report", "-v", "--format", form, "p.trace"], cwd=built.folder, check=False,
-                              capture_output=True, text=True, timeout=120)
-        got = re.findall(r"(\d+) of them by\n(?:.*\n){2}\W*(?:p )?(\w+)\+", told.stdout + told.stderr)
+        told = built.told(form, "p.trace", "-v")
+        got = re.findall(r"(\d+) of them by\n(?:.*\n){2}\W*(?:p )?(\w+)\+", told)
         assert got == [("300", "three"), ("200", "two"), ("100", "one")], (form, told)
 
 
@@ -505,6 +513,9 @@ def off(built):
     sites = built.run("./p", stacks="off")
     assert len(sites) == 1 and sites[0]["count"] == 350, sites
     assert list(sites[0]["frames"][0]) == ["module", "offset"] and "caller" not in sites[0], sites
+    built.run("./p", stacks="off", trace="p.trace")
+    place = re.search(r" 350  (libc\.so\.6[ +][\w+]+)", built.told("text", "p.trace", "-v"))[1]
+    assert f"<code>{place}" in built.told("html", "p.trace"), place
 
 
 CASES = {
