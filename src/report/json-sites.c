@@ -116,8 +116,11 @@ void json_sites(struct json *json, const struct analysis_result *result)
 	}
 	json_array_end(json);
 	/* Not counted is not zero. */
-	if (result->site_count > 0)
+	if (result->site_count > 0) {
 		json_member_uint(json, "sites_unknown", result->sites_unknown);
-	else
+		json_member_ns(json, "sites_saves_ns", result->sites_waste_ns);
+	} else {
 		json_member_null(json, "sites_unknown");
+		json_member_null(json, "sites_saves_ns");
+	}
 }

@@ -57,7 +57,7 @@ void text_sites(struct text *text)
 	const struct analysis_result *result = text->result;
 	size_t shown = result->site_count;
 	struct verdict_site rest = { 0 };
-	char name[TEXT_PLURAL_MAX];
+	char name[TEXT_PLURAL_MAX], number[TEXT_NUMBER_MAX];
 
 	if (!text->options->verbose && shown > SHOWN)
 		shown = SHOWN;
@@ -79,6 +79,9 @@ void text_sites(struct text *text)
 			 text_plural(result->site_count - shown, "more site", "more sites", name, sizeof name));
 		term_end(&text->term);
 	}
+	if (result->sites_waste_ns >= 1000)
+		text_labelled(text, "Note", TERM_PLAIN, "%s more can be saved at sites that are not certain",
+			      text_ns(result->sites_waste_ns, number));
 	if (result->sites_unknown > 0)
 		text_labelled(text, "Note", TERM_PLAIN, "where %s came from is not known",
 			      text_plural(result->sites_unknown, "call", "calls", name, sizeof name));

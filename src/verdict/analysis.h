@@ -261,6 +261,7 @@ struct analysis_result {
 	struct verdict_site *sites; /* the same by what they are told as */
 	size_t site_count;
 	uint64_t sites_unknown; /* calls in none of them */
+	double sites_waste_ns; /* what can be saved, and of which of them is not certain */
 	const struct analysis_stacks *stacks; /* who knows frames of sites; NULL nobody */
 	const char *sites_trouble; /* what kept call sites from being known, NULL nothing */
 	/* With a filter by_call, by_process and findings are what it lets through. */

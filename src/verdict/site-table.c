@@ -75,6 +75,7 @@ static uint64_t key_of(const struct finding_site *site)
 struct joined {
 	VEC(struct verdict_site) sites;
 	struct map by_key; /* → index + 1 */
+	struct map sums; /* index and row → struct site_sum */
 };
 
 /* NULL without memory; with `make` one is made. */
@@ -98,19 +99,127 @@ static struct verdict_site *join(struct joined *joined, const struct finding_sit
 	return NULL;
 }
 
-static void add_waste(struct joined *joined, const struct verdict_finding *verdict)
-{
-	const struct finding *finding = verdict->finding;
-	uint64_t count = 0;
+/* All stacks of a site together: one call of it. */
+struct site_sum {
+	uint64_t count;
+	double ns, waste_ns;
+};
 
-	for (size_t i = 0; i < finding->sites.used; i++)
-		count += finding->sites.at[i].count;
-	for (size_t i = 0; count > 0 && !finding->information && i < finding->sites.used; i++) {
+static struct site_sum *sum_of(struct joined *joined, const struct verdict_site *site, const struct verdict_call *call)
+{
+	return map_get(&joined->sums, (uint64_t)(site - joined->sites.at) << 32 | call->row.index);
+}
+
+/* No more than the calls cost; the rest is returned. */
+static double add_waste(struct verdict_site *site, struct site_sum *sum, double ns)
+{
+	double most = sum->ns - sum->waste_ns, take = ns < most ? ns : most;
+
+	sum->waste_ns += take;
+	site->waste_ns += take;
+	return ns - take;
+}
+
+/* By the sites that the finding itself knows, when it is their call. */
+static bool waste_of_own(struct joined *joined, const struct verdict_call *call, const struct finding *finding,
+			 double *ns)
+{
+	uint64_t count = 0;
+	double rest = *ns;
+
+	for (size_t i = 0; i < finding->sites.used; i++) {
 		struct verdict_site *site = join(joined, &finding->sites.at[i], false);
 
-		if (site)
-			site->waste_ns += verdict->saves_ns * (double)finding->sites.at[i].count / (double)count;
+		count += site && sum_of(joined, site, call) ? finding->sites.at[i].count : 0;
 	}
+	if (count == 0)
+		return false;
+	count += finding->sites_other;
+	for (size_t i = 0; i < finding->sites.used; i++) {
+		struct verdict_site *site = join(joined, &finding->sites.at[i], false);
+		struct site_sum *sum = site ? sum_of(joined, site, call) : NULL;
+		double share = *ns * (double)finding->sites.at[i].count / (double)count;
+
+		if (sum)
+			rest -= share - add_waste(site, sum, share);
+	}
+	*ns = rest;
+	return true;
+}
+
+/* Rules count sites of one of their calls.  Of another one so much is certain of a site as
+ * all others together cannot have made. */
+static void waste_of_others(struct joined *joined, const struct verdict_call *call, uint64_t fewer, double *ns)
+{
+	double each = *ns / (double)fewer;
+
+	for (size_t i = 0; i < joined->sites.used; i++) {
+		struct site_sum *sum = sum_of(joined, &joined->sites.at[i], call);
+		uint64_t others = call->row.count - (sum ? sum->count : 0);
+
+		if (sum && others < fewer) {
+			double share = each * (double)(fewer - others);
+
+			*ns -= share - add_waste(&joined->sites.at[i], sum, share);
+		}
+	}
+}
+
+static const struct verdict_call *call_of(const struct analysis_result *result, enum sys_call_id id)
+{
+	const struct verdict_call *best = NULL;
+
+	for (size_t i = 0; i < result->by_call_count; i++)
+		if (result->by_call[i].row.id == id && (!best || result->by_call[i].row.count > best->row.count))
+			best = &result->by_call[i];
+	return best;
+}
+
+/* What one of the calls costs, as the finding says. */
+static double each_ns(const struct verdict_finding *verdict, enum sys_call_id id)
+{
+	uint64_t count = 0;
+	double ns = 0;
+
+	for (size_t i = 0; i < verdict->finding->costs.used; i++) {
+		if (verdict->finding->costs.at[i].call != id)
+			continue;
+		count += verdict->finding->costs.at[i].count;
+		ns += verdict->costs[i].ns;
+	}
+	return count > 0 ? ns / (double)count : 0;
+}
+
+/* Shared out by calls, and each to who makes it.  What is nobody's for certain is returned. */
+static double share_waste(struct joined *joined, const struct analysis_result *result,
+			  const struct verdict_finding *verdict)
+{
+	const struct finding_remedy *best = NULL;
+	double all_ns = 0, rest = 0;
+
+	for (size_t i = 0; i < verdict->remedy_count && !best; i++)
+		if (!verdict->remedies[i].remedy->changes && verdict->remedies[i].saves_ns == verdict->saves_ns)
+			best = verdict->remedies[i].remedy;
+	if (verdict->finding->information || verdict->saves_ns <= 0 || !best)
+		return 0;
+	for (size_t i = 0; i < best->deltas.used; i++)
+		if (best->deltas.at[i].count < 0)
+			all_ns -= (double)best->deltas.at[i].count * each_ns(verdict, best->deltas.at[i].call);
+	if (all_ns <= 0)
+		return verdict->saves_ns;
+	for (size_t i = 0; i < best->deltas.used; i++) {
+		const struct finding_delta *delta = &best->deltas.at[i];
+		const struct verdict_call *call = call_of(result, delta->call);
+		double ns;
+
+		if (delta->count >= 0)
+			continue;
+		ns = -(double)delta->count * each_ns(verdict, delta->call) / all_ns * verdict->saves_ns;
+		if (call && !waste_of_own(joined, call, verdict->finding, &ns))
+			waste_of_others(joined, call, (uint64_t)-delta->count, &ns);
+		rest += ns;
+	}
+	return rest;
 }
 
 static int join_all(struct analysis_result *result)
@@ -119,30 +228,38 @@ static int join_all(struct analysis_result *result)
 	int r = 0;
 
 	map_init(&joined.by_key, sizeof(uint32_t), 0);
+	map_init(&joined.sums, sizeof(struct site_sum), 0);
 	for (size_t i = 0; i < result->site_call_count && r == 0; i++) {
 		const struct verdict_site_call *call = &result->site_calls[i];
 		struct verdict_site *site = join(&joined, &call->site, true);
+		struct site_sum *sum =
+			site ? map_put(&joined.sums, (uint64_t)(site - joined.sites.at) << 32 | call->call->row.index,
+				       NULL)
+			     : NULL;
 
-		if (!site) {
+		if (!sum) {
 			r = -ENOMEM;
 			break;
 		}
 		site->calls += call->site.count;
 		site->failed += call->failed;
 		site->ns += call->ns;
-		if (!site->most || call->ns > site->most_ns) {
+		sum->count += call->site.count;
+		sum->ns += call->ns;
+		if (!site->most || sum->ns >= site->most_ns) {
 			site->most = call->call;
-			site->most_ns = call->ns;
-			site->most_count = call->site.count;
+			site->most_ns = sum->ns;
+			site->most_count = sum->count;
 		}
 	}
 	for (size_t i = 0; i < result->finding_count; i++)
-		add_waste(&joined, &result->findings[i]);
+		result->sites_waste_ns += share_waste(&joined, result, &result->findings[i]);
 	if (joined.sites.used > 0)
 		qsort(joined.sites.at, joined.sites.used, sizeof joined.sites.at[0], by_site_time);
 	result->sites = joined.sites.at;
 	result->site_count = joined.sites.used;
 	map_done(&joined.by_key);
+	map_done(&joined.sums);
 	return r;
 }
 

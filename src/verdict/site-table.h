@@ -35,7 +35,7 @@ struct verdict_site {
 	struct finding_site site;
 	uint64_t calls, failed;
 	double ns;
-	double waste_ns; /* what findings say can be saved there */
+	double waste_ns; /* what findings say can be saved of its own calls, as far as that is certain */
 	const struct verdict_call *most; /* of its calls the one that takes most time */
 	double most_ns;
 	uint64_t most_count;

@@ -374,6 +374,22 @@ def ways(built):
         assert got == [("300", "three"), ("200", "two"), ("100", "one")], (form, told)
 
 
+def booked(built):
+    """The table has calls of all stacks in one sum, and what can be saved where it is called."""
+    built.cc("p", "reread.c")
+    sh(SYSCULL, "record", "-o", "p.trace", "--", "./p", cwd=built.folder)
+    report = json.loads(built.told("json", "p.trace", "--by", "site"))
+    assert any(one["saves_ns"] > 0 and {cost["call"] for cost in one["costs"]} == {"openat", "read", "close"}
+               for one in report["findings"]), report["findings"]
+    rows = {words(frame(one, one["caller"])): one for one in report["sites"] if one["caller"] is not None}
+    for mark, call in ("open", "openat"), ("read", "read"), ("close", "close"):
+        row = rows[at("look", "reread.c", mark)]
+        assert (row["count"], row["most"], row["most_count"]) == (300, call, 300), row
+        assert row["saves_ns"] > 0, row
+    for row in report["sites"]:
+        assert row["saves_ns"] <= row["time_ns"], row
+
+
 def unkeyed(built):
     """Who comes when a place has had too many callers is named: by a copy, or by what others prove."""
     built.cc("p", "unkeyed.c")
@@ -547,6 +563,7 @@ CASES = {
     "late": (late, {}),
     "unkeyed": (unkeyed, {}),
     "ways": (ways, {}),
+    "booked": (booked, {}),
     "container": (container, {}),
     "made": (made, {}),
     "real-maps": (real_maps, {}),
