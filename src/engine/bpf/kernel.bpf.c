@@ -192,6 +192,8 @@ int on_no_enter(struct bpf_raw_tracepoint_args *ctx)
 	task->call.nr = nr;
 	task->call.arch = (uint16_t)arch;
 	take_registers(&task->call, &regs, arch, 1);
+	/* It may be the first that we see of the task: what it waited before is of no call. */
+	task->delay_ns = own_delay();
 	task->call.head.time_ns = bpf_ktime_get_ns();
 	task->call.head.flags = (uint16_t)(flags | (arch == ARCH_NATIVE ? 0 : EVENT_F_COMPAT));
 	task->entered_bytes = 0;

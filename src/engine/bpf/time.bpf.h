@@ -51,10 +51,14 @@ int on_gap(struct bpf_raw_tracepoint_args *ctx)
 			task->late_gaps++;
 		else
 			task->gaps++;
-	} else if (task->ran_ns != 0 && at.task_se != KERN_NO_FIELD && at.se_sum_exec_runtime != KERN_NO_FIELD) {
-		/* Since we came: its account lags behind by a tick at most. */
-		gap = own_u64(at.task_se + at.se_sum_exec_runtime) - task->ran_ns;
-		task->user_ns += (int64_t)gap > 0 ? gap : 0;
+	} else {
+		/* What it waited before we came is in no stretch and in no call. */
+		task->delay_ns = own_delay();
+		if (task->ran_ns != 0 && at.task_se != KERN_NO_FIELD && at.se_sum_exec_runtime != KERN_NO_FIELD) {
+			/* Since we came: its account lags behind by a tick at most. */
+			gap = own_u64(at.task_se + at.se_sum_exec_runtime) - task->ran_ns;
+			task->user_ns += (int64_t)gap > 0 ? gap : 0;
+		}
 	}
 	if (task->flags & KERN_TASK_ENDING) {
 		task->exit_ns = now;
