@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/log.h"
@@ -74,7 +73,7 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 }
 
 /* A trace or a log: analysed, and told in JSON as `report` would. */
-static int make_report(const char *path, const char *cwd, struct buf *ret, struct error *err)
+static int make_report(struct input *input, const char *cwd, struct buf *ret, struct error *err)
 {
 	struct replay replay = REPLAY_INIT;
 	struct analysis *analysis = NULL;
@@ -83,7 +82,7 @@ static int make_report(const char *path, const char *cwd, struct buf *ret, struc
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *out = NULL;
-	int r = replay_open(&replay, path, cwd, err);
+	int r = input ? replay_open_input(&replay, input, cwd, err) : replay_open(&replay, NULL, cwd, err);
 
 	if (r == 0)
 		r = view_analysis(&view, &analysis, err);
@@ -97,10 +96,10 @@ static int make_report(const char *path, const char *cwd, struct buf *ret, struc
 		if (out && fclose(out) != 0 && r == 0)
 			r = -ENOMEM;
 		if (r < 0)
-			r = error_errno(err, -r, "%s", path ? path : "the kept run");
+			r = error_errno(err, -r, "%s", replay.name);
 	}
 	if (r == 0 && buf_add(ret, text, bytes) < 0)
-		r = error_errno(err, ENOMEM, "%s", path ? path : "the kept run");
+		r = error_errno(err, ENOMEM, "%s", replay.name);
 	free(text);
 	analysis_free(analysis);
 	replay_close(&replay);
@@ -109,39 +108,41 @@ static int make_report(const char *path, const char *cwd, struct buf *ret, struc
 }
 
 /* A report begins with a brace, what else we read does not. */
-static bool is_report(const char *path)
+static bool is_report(const struct input *input)
 {
-	char first = 0;
-	struct stat st;
-	FILE *file;
-	bool is;
+	int fd = input->fd >= 0 ? input->fd : open(input->name, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	char head[64];
+	ssize_t bytes = fd >= 0 ? pread(fd, head, sizeof head, 0) : 0, at = 0;
 
-	/* A pipe can be read once, and a trace can be in one. */
-	if (!path || (stat(path, &st) == 0 && S_ISFIFO(st.st_mode)))
-		return false;
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	is = fscanf(file, " %c", &first) == 1 && first == '{';
-	(void)fclose(file);
-	return is;
+	if (fd >= 0 && fd != input->fd)
+		(void)close(fd);
+	while (at < bytes && strchr(" \t\r\n", head[at]))
+		at++;
+	return at < bytes && head[at] == '{';
 }
 
+static int read_report(const struct input *input, struct buf *ret, struct error *err)
+{
+	int r = input->fd >= 0 ? buf_read_fd(ret, input->fd, BASELINE_BYTES_MAX)
+			       : buf_read_file(ret, AT_FDCWD, input->name, BASELINE_BYTES_MAX);
+
+	return r < 0 ? error_errno(err, -r, "%s", input->name) : 0;
+}
+
+/* path NULL: the last run. */
 static int read_side(const struct diff_settings *s, const char *path, struct snapshot *ret, struct error *err)
 {
-	const char *name = path ? path : "the kept run";
+	struct input input = INPUT_INIT;
 	struct buf text = BUF_INIT;
-	int r;
+	int r = path ? input_open(&input, path, err) : 0;
 
-	if (is_report(path)) {
-		r = buf_read_file(&text, AT_FDCWD, path, BASELINE_BYTES_MAX);
-		if (r < 0)
-			(void)error_errno(err, -r, "%s", path);
-	} else {
-		r = make_report(path, s->cwd, &text, err);
-	}
+	if (r == 0 && path && is_report(&input))
+		r = read_report(&input, &text, err);
+	else if (r == 0)
+		r = make_report(path ? &input : NULL, s->cwd, &text, err);
 	if (r == 0)
-		r = snapshot_parse(ret, name, text.data, text.bytes, err);
+		r = snapshot_parse(ret, path ? input.name : "the kept run", text.data, text.bytes, err);
+	input_close(&input);
 	buf_done(&text);
 	return r;
 }

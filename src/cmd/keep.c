@@ -89,6 +89,12 @@ void keep_record(struct keep *keep, const struct event_head *record)
 		(void)trace_write(keep->writer, record);
 }
 
+void keep_tick(struct keep *keep, uint64_t now_ns)
+{
+	if (keep->writer)
+		(void)trace_tick(keep->writer, now_ns);
+}
+
 void keep_end(struct keep *keep, const struct engine_stats *stats, const struct engine_exit *end)
 {
 	struct trace_end last;

@@ -33,6 +33,8 @@ int keep_open_last(struct keep *keep, const uid_t *becomes, struct error *err);
 int keep_open_file(struct keep *keep, const char *path, struct error *err);
 void keep_begin(struct keep *keep, const struct trace_start *start);
 void keep_record(struct keep *keep, const struct event_head *record);
+/* Nothing came for a while. */
+void keep_tick(struct keep *keep, uint64_t now_ns);
 void keep_end(struct keep *keep, const struct engine_stats *stats, const struct engine_exit *end);
 /* Puts the file into its place.  Negative with err when it could not be
  * written, or is not the whole run. */

@@ -37,7 +37,8 @@ static int open_beside(struct output *output, mode_t mode, struct error *err)
 	int fd;
 
 	(void)umask(mask);
-	if (asprintf(&output->temporary, "%s.XXXXXX", output->path) < 0) {
+	/* No digit behind the dot: what a kill leaves must not look like a file of strace -ff. */
+	if (asprintf(&output->temporary, "%s.~XXXXXX", output->path) < 0) {
 		output->temporary = NULL;
 		return error_errno(err, ENOMEM, "%s", output->path);
 	}

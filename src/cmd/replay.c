@@ -2,6 +2,7 @@
 #include "cmd/replay.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,31 +16,21 @@
 #include "engine/strace/strace.h"
 #include "engine/trace/trace.h"
 
-/* What a pipe gives is gone when it was looked at. */
-static bool is_pipe(const char *name)
-{
-	struct stat st;
-
-	return stat(name, &st) == 0 && S_ISFIFO(st.st_mode);
-}
-
 /* Who reads it: by what is in it.  One that is not there may be a set of
  * strace -ff, whose files have numbers behind their name. */
 static const struct engine_ops *reader_of(const struct replay *replay)
 {
+	int fd = replay->fd >= 0 ? replay->fd : open(replay->name, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	/* A line of strace -v -xx has the environment in hexadecimal. */
 	static char head[64 << 10];
-	size_t bytes;
-	FILE *file;
+	ssize_t bytes;
 
-	if (replay->fd >= 0 || is_pipe(replay->name))
-		return &engine_trace;
-	file = fopen(replay->name, "re");
-	if (!file)
+	if (fd < 0)
 		return errno == ENOENT ? &engine_strace_log : &engine_trace;
-	bytes = fread(head, 1, sizeof head, file);
-	(void)fclose(file);
-	return strace_log_is(head, bytes) ? &engine_strace_log : &engine_trace;
+	bytes = pread(fd, head, sizeof head, 0);
+	if (fd != replay->fd)
+		(void)close(fd);
+	return bytes > 0 && strace_log_is(head, (size_t)bytes) ? &engine_strace_log : &engine_trace;
 }
 
 static int start(struct replay *replay, struct error *err)
@@ -48,36 +39,48 @@ static int start(struct replay *replay, struct error *err)
 				    .file_fd = replay->fd >= 0 ? &replay->fd : NULL,
 				    .cwd = replay->cwd,
 				    .items = UINT64_MAX };
-	struct error why = { 0 };
-	int r = reader_of(replay)->start(&spec, &replay->engine, &why);
 
-	if (r < 0)
-		return error_set(err, why.code, "%s%s", why.text,
-				 replay->fd < 0 && is_pipe(replay->name) ? " (from a pipe no logs are read)" : "");
-	return 0;
+	return reader_of(replay)->start(&spec, &replay->engine, err);
 }
 
-static bool is_log(const struct replay *replay)
+bool replay_is_log(const struct replay *replay)
 {
 	return replay->engine->ops == &engine_strace_log;
 }
 
-int replay_open(struct replay *replay, const char *path, const char *cwd, struct error *err)
+static int open_it(struct replay *replay, const char *name, const char *cwd, struct error *err)
 {
 	int r;
 
-	*replay = REPLAY_INIT;
 	replay->cwd = cwd;
-	if (!path) {
-		replay->fd = keep_last(err);
-		if (replay->fd < 0)
-			return replay->fd;
-	}
-	replay->name = strdup(path ? path : "the kept run");
-	r = replay->name ? start(replay, err) : error_errno(err, ENOMEM, "%s", path ? path : "the kept run");
+	replay->name = strdup(name);
+	r = replay->name ? start(replay, err) : error_errno(err, ENOMEM, "%s", name);
 	if (r < 0)
 		replay_close(replay);
 	return r;
+}
+
+int replay_open_input(struct replay *replay, struct input *input, const char *cwd, struct error *err)
+{
+	*replay = REPLAY_INIT;
+	replay->fd = input->fd;
+	replay->copied = input->copied;
+	input->fd = -1;
+	return open_it(replay, input->name, cwd, err);
+}
+
+int replay_open(struct replay *replay, const char *path, const char *cwd, struct error *err)
+{
+	struct input input = INPUT_INIT;
+	int r;
+
+	*replay = REPLAY_INIT;
+	if (path) {
+		r = input_open(&input, path, err);
+		return r < 0 ? r : replay_open_input(replay, &input, cwd, err);
+	}
+	replay->fd = keep_last(err);
+	return replay->fd < 0 ? replay->fd : open_it(replay, "the kept run", cwd, err);
 }
 
 int replay_again(struct replay *replay, struct error *err)
@@ -227,7 +230,7 @@ int replay_feed(struct replay *replay, int (*take)(void *data, const struct even
 	int r;
 
 	while ((r = ops->next(replay->engine, &record, err)) > 0) {
-		if (is_log(replay) && record->type == EVENT_EXEC && !replay->argv)
+		if (replay_is_log(replay) && record->type == EVENT_EXEC && !replay->argv)
 			replay->argv = copy_argv(record);
 		r = take(data, record);
 		if (r != 0)
@@ -235,7 +238,7 @@ int replay_feed(struct replay *replay, int (*take)(void *data, const struct even
 	}
 	if (r < 0)
 		return r;
-	if (is_log(replay)) {
+	if (replay_is_log(replay)) {
 		fill_log_facts(replay);
 		damage = replay->log_unparsed[0] ? replay->log_unparsed : replay->facts.abort_reason;
 		if (damage)
@@ -269,7 +272,7 @@ struct stack_options replay_stack_options(const struct replay *replay)
 	const struct trace_start *begin;
 	struct stat st;
 
-	if (is_log(replay))
+	if (replay_is_log(replay) || replay->copied)
 		return options;
 	begin = trace_engine_start(replay->engine);
 	if (!begin->kernel || !same(begin->kernel, here.kernel) || !same(begin->arch, here.arch) ||
@@ -284,7 +287,7 @@ struct stack_options replay_stack_options(const struct replay *replay)
 
 const char *replay_command(const struct replay *replay)
 {
-	char *const *argv = is_log(replay) ? replay->argv : trace_engine_start(replay->engine)->argv;
+	char *const *argv = replay_is_log(replay) ? replay->argv : trace_engine_start(replay->engine)->argv;
 
 	return argv ? argv[0] : NULL;
 }

@@ -6,13 +6,15 @@
 #ifndef SYSCULL_CMD_REPLAY_H
 #define SYSCULL_CMD_REPLAY_H
 
+#include "cmd/input.h"
 #include "cmd/watch.h"
 #include "stack/stack.h"
 
 struct replay {
 	struct engine *engine;
 	char *name; /* of the file, for messages */
-	int fd; /* of the kept run; -1 */
+	int fd; /* of the kept run, of stdin, of a copy of a pipe; -1 */
+	bool copied; /* its times are those of the copy */
 	struct analysis_facts facts; /* filled by replay_feed */
 	struct engine_exit end;
 	char abort_reason[WATCH_REASON_BYTES];
@@ -27,9 +29,12 @@ struct replay {
 #define REPLAY_INIT ((struct replay){ .fd = -1 })
 
 /* A trace, or a log of strace's (`cwd`: where its relative names begin, NULL
- * not known).  path NULL: the last run that was kept.  Negative errno with err. */
+ * not known).  path "-": stdin; NULL: the last run that was kept.  Negative errno with err. */
 int replay_open(struct replay *replay, const char *path, const char *cwd, struct error *err);
-/* The same once more from the beginning; not of a pipe. */
+/* The same of what is open already; takes over its descriptor. */
+int replay_open_input(struct replay *replay, struct input *input, const char *cwd, struct error *err);
+bool replay_is_log(const struct replay *replay);
+/* The same once more from the beginning. */
 int replay_again(struct replay *replay, struct error *err);
 /* All records to the function, until it returns something else than 0; then the facts.
  * What is not whole of the file is told in one line. */

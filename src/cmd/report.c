@@ -83,6 +83,8 @@ static int report(struct report_settings *s, const char *path)
 	int status = EXIT_TROUBLE;
 	int r = replay_open(&replay, path, s->cwd, &err);
 
+	if (r == 0 && s->cwd && !replay_is_log(&replay))
+		r = error_set(&err, EINVAL, "--cwd is for logs of strace's; a trace has the directory");
 	if (r == 0) {
 		const char *command = replay_command(&replay);
 
@@ -114,13 +116,14 @@ static int report(struct report_settings *s, const char *path)
 static int report_main(const struct command *command, int argc, char **argv)
 {
 	struct report_settings s = { 0 };
+	struct error err = { 0 };
 	int first, status = EXIT_TROUBLE;
 
 	if (command_parse(command, argc, argv, set_option, &s, &s.help, &first, &status)) {
 		if (argc - first > 1)
 			replay_complain("report takes one FILE", argc - first, argv + first);
-		else if (s.view.finding > 0 && !formats_has(&s.view.formats, "issue"))
-			log_line("--finding goes with --format issue");
+		else if (view_check(&s.view, &err) < 0)
+			log_error(&err);
 		else
 			status = report(&s, first < argc ? argv[first] : NULL);
 	}

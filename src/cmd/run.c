@@ -170,7 +170,8 @@ static int run_main(const struct command *command, int argc, char **argv)
 		log_line("-p attaches to a process: no command can be given with it");
 		return EXIT_OURS;
 	}
-	if (count_check(&s.count, first < argc, s.watch.pid_count, s.watch.engine, &s.view, &err) < 0) {
+	if (view_check(&s.view, &err) < 0 ||
+	    count_check(&s.count, first < argc, s.watch.pid_count, s.watch.engine, &s.view, &err) < 0) {
 		log_error(&err);
 		view_done(&s.view);
 		return EXIT_OURS;

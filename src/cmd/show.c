@@ -121,24 +121,13 @@ static bool has_site(struct show *s, const struct model_view *view)
 	return false;
 }
 
-/* The file itself, or what lies below a folder. */
-static bool is_at(const char *place, const char *path)
-{
-	size_t bytes = strlen(place);
-
-	if (bytes > 0 && place[bytes - 1] == '/')
-		return strncmp(path, place, bytes) == 0 ||
-		       (strlen(path) == bytes - 1 && strncmp(path, place, bytes - 1) == 0);
-	return strcmp(path, place) == 0;
-}
-
 static bool has_place(const struct finding *finding, const struct model_view *view)
 {
 	if (!finding->place || *finding->place != '/')
 		return true;
 	if (view->path && view->path->absolute)
-		return is_at(finding->place, view->path->text);
-	return !view->file || !view->file->path || is_at(finding->place, view->file->path);
+		return filter_is_at(finding->place, view->path->text);
+	return !view->file || !view->file->path || filter_is_at(finding->place, view->file->path);
 }
 
 /* A finding is kept as counts: its calls are those of its process that are
@@ -283,8 +272,7 @@ static int find_finding(struct show *s, struct replay *replay, struct analysis *
 		return r;
 	result = analysis_result(*ret_analysis);
 	if ((size_t)s->finding > result->finding_count)
-		return error_set(err, ENOENT, "--finding %ld: the report of this run has %zu finding%s", s->finding,
-				 result->finding_count, result->finding_count == 1 ? "" : "s");
+		return view_no_finding(s->finding, result, err);
 	s->wanted = result->findings[s->finding - 1].finding;
 	for (size_t i = 0; i < s->wanted->sites.used; i++)
 		sites += s->wanted->sites.at[i].count;

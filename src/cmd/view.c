@@ -36,6 +36,7 @@ int view_option(struct view *view, int letter, const char *value, struct error *
 			return error_set(err, EINVAL, "--by wants region, exe or site, not '%s'", value);
 		return 0;
 	case VIEW_WEIGHT:
+		view->weight_given = true;
 		view->weigh_savings = strcmp(value, "saving") == 0;
 		if (!view->weigh_savings && strcmp(value, "calls") != 0)
 			return error_set(err, EINVAL, "--weight wants calls or saving, not '%s'", value);
@@ -78,6 +79,21 @@ int view_analysis(struct view *view, struct analysis **ret, struct error *err)
 	return analysis_new(&spec, ret, err);
 }
 
+int view_no_finding(long number, const struct analysis_result *result, struct error *err)
+{
+	return error_set(err, ENOENT, "--finding %ld: the report of this run has %zu finding%s", number,
+			 result->finding_count, result->finding_count == 1 ? "" : "s");
+}
+
+int view_check(const struct view *view, struct error *err)
+{
+	if (view->finding > 0 && !formats_has(&view->formats, "issue"))
+		return error_set(err, EINVAL, "--finding goes with --format issue");
+	if (view->weight_given && !formats_has(&view->formats, "collapsed"))
+		return error_set(err, EINVAL, "--weight goes with --format collapsed");
+	return 0;
+}
+
 /* What the report leaves out. */
 static void add_selection(struct view *view, struct analysis_facts *facts)
 {
@@ -105,6 +121,8 @@ int view_finish(struct view *view, struct analysis *analysis, struct analysis_fa
 	add_selection(view, facts);
 	project_tell(&view->project, facts);
 	r = analysis_finish(analysis, facts, err);
+	if (r == 0 && (size_t)view->finding > analysis_result(analysis)->finding_count)
+		r = view_no_finding(view->finding, analysis_result(analysis), err);
 	if (r == 0)
 		r = formats_write(&view->formats, analysis_result(analysis), &options, view->color, err);
 	if (r == 0)

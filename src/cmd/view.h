@@ -14,7 +14,7 @@
 
 struct view {
 	const char *output; /* -o */
-	bool by_exe, by_region, by_site, weigh_savings, quiet, verbose;
+	bool by_exe, by_region, by_site, weight_given, weigh_savings, quiet, verbose;
 	long finding; /* of formats that tell one; 0 the first */
 	enum tty_color color;
 	struct formats formats;
@@ -31,6 +31,10 @@ enum { VIEW_BY = 512, VIEW_COLOR, VIEW_FAILED, VIEW_FLOOR, VIEW_FORMAT, VIEW_RED
 
 /* Takes -e -o -P -q -v, those above and the project's: 0, or negative with err, also when it is another one. */
 int view_option(struct view *view, int letter, const char *value, struct error *err);
+/* Do the options go together? */
+int view_check(const struct view *view, struct error *err);
+/* There is none of that number: sets err. */
+int view_no_finding(long number, const struct analysis_result *result, struct error *err);
 /* An analysis with all rules for it, and what the project says. */
 int view_analysis(struct view *view, struct analysis **ret, struct error *err);
 /* Ends the analysis, says what is left out and set, writes the reports. */

@@ -219,6 +219,8 @@ static int pump(const struct watch *watch, const struct engine_ops *ops, struct 
 			drawn_ns = clock_now_ns();
 			show_progress(ops, engine, begin_ns, &shown);
 		}
+		if (r == -EAGAIN && watch->keep)
+			keep_tick(watch->keep, clock_now_ns());
 		if (r == -EAGAIN)
 			continue;
 		if (r <= 0)

@@ -37,8 +37,12 @@ enum trace_coding { TRACE_PLAIN };
 
 /* No block is larger: two of the largest records, which can grow by a quarter. */
 #define TRACE_BLOCK_MAX (4u << 20)
-/* A block of records is closed when it has so many bytes or shapes. */
+/* A block of records is closed when it has so many bytes or shapes, or is so old.
+ * While the file is small blocks are, too: what is cut off it lacks its last part only. */
 #define TRACE_BLOCK_FULL (256u << 10)
+#define TRACE_BLOCK_LEAST (16u << 10)
+#define TRACE_BLOCK_PART 4 /* of the file so far */
+#define TRACE_BLOCK_NS 250000000
 #define TRACE_SHAPES_MAX 16384
 
 /* First number of an entry in a block of records.  From TRACE_TAG_SHAPE on it

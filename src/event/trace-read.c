@@ -454,6 +454,18 @@ static int get_entry(struct trace_reader *reader)
 	}
 }
 
+/* What comes behind the end is of nobody: it is not read, and told. */
+static void look_behind(struct trace_reader *reader)
+{
+	char head[TRACE_MAGIC_BYTES];
+	ssize_t n = trace_in_read(reader->in, head, sizeof head);
+
+	if (n == (ssize_t)sizeof head && memcmp(head, TRACE_MAGIC, sizeof head) == 0)
+		reader->cut = "behind its end comes another trace, which is left out";
+	else if (n > 0 || (trace_in_trouble(reader->in) && !trace_in_ended(reader->in)))
+		reader->cut = "behind its end comes something else, which is left out";
+}
+
 int trace_read(struct trace_reader *reader, const struct event_head **ret, struct error *err)
 {
 	uint8_t type = 0;
@@ -486,9 +498,10 @@ int trace_read(struct trace_reader *reader, const struct event_head **ret, struc
 			}
 			reader->at = reader->end;
 		}
-		/* What comes behind the end is of nobody. */
-		if (reader->ended)
+		if (reader->ended) {
 			reader->over = true;
+			look_behind(reader);
+		}
 	}
 }
 

@@ -174,6 +174,11 @@ const char *trace_in_trouble(const struct trace_in *in)
 	return in->trouble;
 }
 
+bool trace_in_ended(const struct trace_in *in)
+{
+	return in->eof;
+}
+
 /* More of the file, when all that there was is used. */
 static int fill(struct trace_in *in)
 {

@@ -32,6 +32,8 @@ int trace_in_new(int fd, struct trace_in **ret);
 ssize_t trace_in_read(struct trace_in *in, void *data, size_t bytes);
 /* Why there were no more, when it was no end. */
 const char *trace_in_trouble(const struct trace_in *in);
+/* The file has no more bytes, be what they hold whole or not. */
+bool trace_in_ended(const struct trace_in *in);
 void trace_in_free(struct trace_in *in);
 
 /* One side of zstd, from memory to memory: trace-zstd.c, or trace-zstd-missing.c

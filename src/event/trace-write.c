@@ -26,6 +26,9 @@ struct trace_writer {
 	uint64_t most_bytes, left_out;
 	struct buf block; /* with its head */
 	uint64_t calls; /* in it */
+	uint64_t plain_bytes; /* before it, as if they were not compressed */
+	uint64_t full; /* so large it ends */
+	uint64_t first_ns; /* the first record in it; 0 none */
 	/* What the block has told so far. */
 	VEC(struct trace_shape) shapes;
 	VEC(struct kept_text) texts;
@@ -46,6 +49,12 @@ static void block_begin(struct trace_writer *writer, enum trace_block_type type)
 	if (head)
 		head->type = (uint8_t)type;
 	writer->calls = 0;
+	writer->first_ns = 0;
+	writer->full = writer->plain_bytes / TRACE_BLOCK_PART;
+	if (writer->full < TRACE_BLOCK_LEAST)
+		writer->full = TRACE_BLOCK_LEAST;
+	if (writer->full > TRACE_BLOCK_FULL)
+		writer->full = TRACE_BLOCK_FULL;
 	writer->shapes.used = 0;
 	writer->texts.used = 0;
 	map_clear(&writer->shape_of);
@@ -83,6 +92,7 @@ static void block_end(struct trace_writer *writer, uint64_t room)
 		head.coding = TRACE_PLAIN;
 		head.check = trace_check(writer->block.data + sizeof head, head.bytes);
 		memcpy(writer->block.data, &head, sizeof head);
+		writer->plain_bytes += bytes;
 		r = trace_out_write(writer->out, writer->block.data, bytes);
 		if (r == 0)
 			return;
@@ -389,6 +399,11 @@ static void put_record(struct trace_writer *writer, const struct event_head *rec
 	put_items(writer, record, &shape);
 }
 
+static bool is_old(const struct trace_writer *writer, uint64_t now_ns)
+{
+	return writer->first_ns > 0 && now_ns > writer->first_ns && now_ns - writer->first_ns >= TRACE_BLOCK_NS;
+}
+
 int trace_write(struct trace_writer *writer, const struct event_head *record)
 {
 	bool counts = record->type == EVENT_CALL && !(record->flags & EVENT_F_MARK);
@@ -397,10 +412,21 @@ int trace_write(struct trace_writer *writer, const struct event_head *record)
 		writer->left_out += counts;
 		return writer->failed;
 	}
+	if (writer->first_ns == 0)
+		writer->first_ns = record->time_ns;
 	put_record(writer, record);
 	writer->calls += counts;
-	if (writer->block.failed || writer->block.bytes >= TRACE_BLOCK_FULL ||
-	    writer->shapes.used >= TRACE_SHAPES_MAX) {
+	if (writer->block.failed || writer->block.bytes >= writer->full || writer->shapes.used >= TRACE_SHAPES_MAX ||
+	    is_old(writer, record->time_ns)) {
+		block_end(writer, END_ROOM);
+		block_begin(writer, TRACE_RECORDS);
+	}
+	return writer->failed;
+}
+
+int trace_tick(struct trace_writer *writer, uint64_t now_ns)
+{
+	if (writer->failed == 0 && is_old(writer, now_ns)) {
 		block_end(writer, END_ROOM);
 		block_begin(writer, TRACE_RECORDS);
 	}

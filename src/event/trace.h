@@ -75,6 +75,8 @@ int trace_writer_new(int fd, uint64_t most_bytes, bool zstd, const struct trace_
 		     struct trace_writer **ret);
 /* A failure stays: later records are left out and counted. */
 int trace_write(struct trace_writer *writer, const struct event_head *record);
+/* No record came for a while: what came before is written when it waits for long. */
+int trace_tick(struct trace_writer *writer, uint64_t now_ns);
 /* The rest and the end record, whose left_out is filled in here.  0, or the
  * first failure; -EFBIG when the limit was reached: the file is good then, but
  * not all of the run. */

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "report/reporter.h"
 #include "report/words.h"
+#include "verdict/budget-next.h"
 
 #define SITES_MOST 3
 #define FRAMES_MOST 20
@@ -157,18 +158,20 @@ static void remedies(FILE *out, const struct verdict_finding *verdict)
 	}
 }
 
-static void guard(FILE *out, const struct analysis_result *result)
+static void guard(FILE *out, const struct analysis_result *result, size_t number)
 {
+	struct verdict_budget budget;
 	struct buf text = BUF_INIT;
 
+	budget_of_finding(result, number, &budget);
 	/* Words of a log may be cut. */
-	if (!result->next_budget.what[0] || !result->facts.argv || result->facts.calls_only)
+	if (!budget.what[0] || !result->facts.argv || result->facts.calls_only)
 		return;
 	word_command(&text, result->facts.argv);
 	(void)fprintf(out,
 		      "\nThis line keeps it fixed, once it is%s:\n\n    syscull check --max %s=%" PRIu64 " -- %s\n",
-		      text.bytes > COMMAND_MOST ? " (with the command above at its end)" : "", result->next_budget.what,
-		      result->next_budget.limit, text.bytes > COMMAND_MOST ? "..." : buf_text(&text));
+		      text.bytes > COMMAND_MOST ? " (with the command above at its end)" : "", budget.what,
+		      budget.limit, text.bytes > COMMAND_MOST ? "..." : buf_text(&text));
 	buf_done(&text);
 }
 
@@ -219,7 +222,7 @@ static int one(FILE *out, const struct analysis_result *result, size_t number)
 		word_markdown(out, finding->notes.at[i]);
 		(void)fputc('\n', out);
 	}
-	guard(out, result);
+	guard(out, result, number);
 	(void)fputs("\nTimes are estimated from the calls' usual prices on the machine above; counts are exact"
 		    " (syscull " SYSCULL_VERSION ").\n",
 		    out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The budget that would keep the dearest finding fixed: of the family of its
- * calls what the best remedy leaves, and a tenth more.
+ * The budget that would keep a finding fixed: of the family of its calls what
+ * the best remedy leaves, and a tenth more.
  */
 #include "verdict/budget-next.h"
 
@@ -85,10 +85,11 @@ static const struct finding_remedy *best_remedy(const struct verdict_finding *ve
 	return NULL;
 }
 
-void budget_next(const struct analysis_result *result, struct verdict_budget *ret)
+void budget_of_finding(const struct analysis_result *result, size_t number, struct verdict_budget *ret)
 {
-	const struct verdict_finding *verdict = result->finding_count > 0 ? &result->findings[0] : NULL;
-	const struct finding_remedy *remedy = verdict && verdict->worth ? best_remedy(verdict) : NULL;
+	const struct verdict_finding *verdict = number < result->finding_count ? &result->findings[number] : NULL;
+	const struct finding_remedy *remedy =
+		verdict && result->complete && !verdict->finding->information ? best_remedy(verdict) : NULL;
 	uint64_t class = 0, total = 0;
 	const char *name;
 	int64_t left;
@@ -116,4 +117,11 @@ void budget_next(const struct analysis_result *result, struct verdict_budget *re
 		return;
 none:
 	*ret = (struct verdict_budget){ 0 };
+}
+
+void budget_next(const struct analysis_result *result, struct verdict_budget *ret)
+{
+	*ret = (struct verdict_budget){ 0 };
+	if (result->finding_count > 0 && result->findings[0].worth)
+		budget_of_finding(result, 0, ret);
 }

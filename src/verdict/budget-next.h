@@ -5,8 +5,10 @@
 
 #include "verdict/analysis.h"
 
-/* From findings with their remedies and all calls; empty when nothing short
- * and true can be said. */
+/* For the finding of that place, from 0, be it worth fixing or not: from its remedies
+ * and all calls; empty when nothing short and true can be said. */
+void budget_of_finding(const struct analysis_result *result, size_t number, struct verdict_budget *ret);
+/* For the first one, if it is worth fixing. */
 void budget_next(const struct analysis_result *result, struct verdict_budget *ret);
 
 #endif

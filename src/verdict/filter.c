@@ -157,6 +157,39 @@ bool filter_has_view(const struct filter *filter, const struct model_view *view)
 	       has_file(filter, view->file2);
 }
 
+bool filter_is_at(const char *place, const char *path)
+{
+	size_t bytes = strlen(place);
+
+	if (bytes > 0 && place[bytes - 1] == '/')
+		return strncmp(path, place, bytes) == 0 ||
+		       (strlen(path) == bytes - 1 && strncmp(path, place, bytes - 1) == 0);
+	return strcmp(path, place) == 0;
+}
+
+bool filter_touches(const struct filter *filter, const struct finding *finding)
+{
+	if (filter->paths.used == 0 || !finding->place || *finding->place != '/')
+		return true;
+	for (size_t i = 0; i < filter->paths.used; i++)
+		if (filter_is_at(finding->place, filter->paths.at[i].text))
+			return true;
+	return false;
+}
+
+bool filter_has_all_of(const struct filter *filter, const struct finding *finding)
+{
+	for (size_t i = 0; i < finding->costs.used; i++)
+		if (!filter_has_call(filter, finding->costs.at[i].call, finding->costs.at[i].err))
+			return false;
+	if (filter->paths.used == 0)
+		return true;
+	for (size_t i = 0; finding->place && i < filter->paths.used; i++)
+		if (strcmp(finding->place, filter->paths.at[i].text) == 0)
+			return true;
+	return false;
+}
+
 bool filter_has_sample(const struct filter *filter, const char *sample)
 {
 	size_t bytes = strcspn(sample, "(");

@@ -43,6 +43,12 @@ static inline bool filter_active(const struct filter *filter)
 /* Without looking at paths. */
 bool filter_has_call(const struct filter *filter, enum sys_call_id id, int err);
 bool filter_has_view(const struct filter *filter, const struct model_view *view);
+/* The file itself, or what lies below a folder, which has a '/' at its end (finding->place). */
+bool filter_is_at(const char *place, const char *path);
+/* May the finding's calls be on one of the paths?  Where nothing is known of its place, yes. */
+bool filter_touches(const struct filter *filter, const struct finding *finding);
+/* Are all calls of the finding let through for certain? */
+bool filter_has_all_of(const struct filter *filter, const struct finding *finding);
 /* A sample as rule_sample writes it. */
 bool filter_has_sample(const struct filter *filter, const char *sample);
 

@@ -68,13 +68,15 @@ int analysis_show(struct analysis *analysis, const struct model_view *view, cons
 	return process_add(&analysis->processes, view->process, row->index, err);
 }
 
-/* With paths a finding stays when its process made such a call on one of
- * them; of how many calls it tells does not change. */
+/* With paths a finding stays when it can be about one of them and its process made
+ * such a call there; of how many calls it tells does not change. */
 static bool is_wanted(const struct analysis *analysis, const struct finding *finding)
 {
 	const struct filter *filter = analysis->result.filter;
 	const struct map *seen = &analysis->shown->seen;
 
+	if (!filter_touches(filter, finding))
+		return false;
 	for (size_t i = 0; i < finding->costs.used; i++) {
 		const struct finding_cost *cost = &finding->costs.at[i];
 		size_t iter = 0;
@@ -113,6 +115,7 @@ void analysis_narrow(struct analysis *analysis)
 {
 	struct finding_list *list = &analysis->findings;
 	size_t kept = 0;
+	bool more = false;
 
 	if (!analysis->shown)
 		return;
@@ -124,9 +127,14 @@ void analysis_narrow(struct analysis *analysis)
 			continue;
 		}
 		narrow_samples(analysis->result.filter, finding);
+		more = more || !filter_has_all_of(analysis->result.filter, finding);
 		list->items.at[kept++] = *finding;
 	}
 	list->items.used = kept;
+	if (more)
+		analysis_add_warning(&analysis->result.facts,
+				     "findings and their sum are whole: they have calls, too, that the table leaves "
+				     "out");
 }
 
 static const char *locale_of(const struct model_process *process)

@@ -198,3 +198,29 @@ lacks()
 	fails_with "--redact wants a list of argv, paths and users, not 'name'" "$SYSCULL" run --redact argv,name -- echo ran
 	fails_with "--redact wants" "$SYSCULL" run --redact '' -- echo ran
 }
+
+@test "-P leaves no finding on another path, and sums that fit" {
+	# Two built-ins of dash: stat and lstat.
+	cat >two <<-'END'
+		i=0
+		while [ $i -lt 300 ]; do [ -e secret/name1 ]; [ -L secret/name2 ]; i=$((i + 1)); done
+	END
+	"$SYSCULL" record -o t -- dash two
+	for from in "report" "run --no-keep"; do
+		operand=t
+		[ "$from" = report ] || operand="-- dash two"
+		# shellcheck disable=SC2086
+		"$SYSCULL" $from -P secret/name1 --format json=report --format text=text $operand || true
+		expect "$(get report '[(f["rule"], f["calls"]) for f in r["findings"]]')" "[('repeated-stat', 299)]"
+		expect "$(grep -c 'name2' text)" 0
+		expect "$(calls report | grep newfstatat)" "newfstatat 300 0"
+		grep -q '^Waste .* in 299 calls' text
+	done
+	# A finding in a folder, of which only a part is looked at: told, and said to be whole.
+	ls_with -P secret/name7
+	expect "$(get report '[f["rule"] for f in r["findings"]]')" "['xattr-probe']"
+	"$SYSCULL" run --no-keep -o text -P secret/name7 -- ls -l secret >/dev/null
+	grep -q '^Note    findings and their sum are whole: they have calls, too, that the table' text
+	"$SYSCULL" run --no-keep -o text -e @xattr -- ls -l secret >/dev/null
+	expect "$(grep -c 'findings and their sum are whole' text)" 0
+}

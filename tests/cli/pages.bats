@@ -88,7 +88,12 @@ setup()
 	run_apart bash -c "'$SYSCULL' ${guard#syscull }"
 	[ "$status" -eq 121 ]
 	run_apart "$SYSCULL" report --format issue --finding 9 trace
-	grep -q 'There is no finding 9' out
+	expect "$status$output" 2
+	[[ $errors == "syscull: --finding 9: the report of this run has "*" finding"* ]]
+	run_apart "$SYSCULL" report --weight saving trace
+	expect "$status$output$errors" "2syscull: --weight goes with --format collapsed"
+	run_apart "$SYSCULL" report --cwd / trace
+	expect "$status$output$errors" "2syscull: --cwd is for logs of strace's; a trace has the directory"
 	run_apart "$SYSCULL" report --finding 2 trace
 	expect "$status$errors" "2syscull: --finding goes with --format issue"
 	run_apart "$SYSCULL" report --finding 0 trace

@@ -288,16 +288,64 @@ zstd_here()
 	[[ $errors == *"zstd -d makes a file that can be read"* ]]
 }
 
-@test "a trace can come through a pipe, a log cannot" {
+@test "traces, logs and reports can come through a pipe, and from stdin" {
 	"$SYSCULL" record -o t -- ls -l d100 >/dev/null
-	cat t | "$SYSCULL" show /dev/stdin >piped
-	"$SYSCULL" show t | cmp - piped
-	"$SYSCULL" diff <(cat t) <(cat t) >differences
 	"$SYSCULL" show t >log
-	status=0
-	cat log | "$SYSCULL" report /dev/stdin 2>err || status=$?
-	expect "$status" 2
-	expect "$(<err)" "syscull: /dev/stdin is no trace of syscull (from a pipe no logs are read)"
+	"$SYSCULL" report --format json -o r.json t || true
+	"$SYSCULL" show --finding 1 t >plain
+	# Twice read: for the finding, and for its calls.
+	for from in - /dev/stdin; do
+		cat t | "$SYSCULL" show --finding 1 $from | cmp plain -
+	done
+	"$SYSCULL" show --finding 1 - <t | cmp plain -
+	"$SYSCULL" show --finding 1 <(cat t) | cmp plain -
+	for file in t log; do
+		cat $file | "$SYSCULL" report - >piped || true
+		grep -q 'xattr-probe' piped
+		"$SYSCULL" report <(cat $file) >piped || true
+		grep -q 'xattr-probe' piped
+	done
+	"$SYSCULL" diff <(cat t) <(cat t) >differences
+	cat r.json | "$SYSCULL" diff - <(cat t) >differences
+	run_apart "$SYSCULL" report - </dev/null
+	expect "$status$errors" "2syscull: stdin is no trace of syscull: it is empty"
+	[ ! -e - ]
+}
+
+@test "what follows behind a trace's end is told, and the books are not complete" {
+	"$SYSCULL" record -o t -- ls -l d100 >/dev/null
+	{ cat t; echo text; } >more
+	cat t t >two
+	for file in more two; do
+		run_apart "$SYSCULL" report $file
+		expect "$status" 2
+		expect "$(wc -l <err)" 1
+		[[ $errors == "syscull: $file: behind its end comes "* ]]
+		grep -q '^Beware  the books are not complete' out
+	done
+	[[ $errors == *"another trace"* ]]
+}
+
+@test "a record that is killed leaves its calls, in a name that no log has" {
+	need ptrace "$SYSCULL" run -q -- true
+	mkfifo ready
+	"$SYSCULL" record --engine ptrace -o k.trace -- sh -c 'cd d100; cd ..; echo >ready; sleep 9' &
+	pid=$!
+	read -r _ <ready
+	for _ in $(seq 100); do
+		"$SYSCULL" show k.trace.* 2>/dev/null | grep -q 'chdir(".*d100")' && break
+		sleep 0.1
+	done
+	kill -KILL $pid
+	wait $pid || true
+	"$SYSCULL" show k.trace.* >calls 2>err
+	grep -q 'chdir(".*d100") = 0' calls
+	grep -q 'the file has no end' err
+	[[ $(echo k.trace.*) == k.trace.~* ]]
+	# Such a name is no file of strace -ff, and neither is one with letters in its number.
+	mv k.trace.* k.trace.2ZDevY
+	run_apart "$SYSCULL" report k.trace
+	expect "$status$errors" "2syscull: k.trace: No such file or directory"
 }
 
 @test "show: as many lines as calls, in strace's syntax" {
@@ -446,4 +494,14 @@ zstd_here()
 		"$SYSCULL" report run.trace) >ignored 2>&1 || [ $? -eq 1 ]
 	# How often prices are measured differs by a few; a sweep would differ by the limit.
 	[ $(($(jq "$count" own.json) - $(jq "$count" low.json))) -lt $((($(ulimit -n) - low) / 2)) ]
+}
+
+@test "bpf: the execve that begins the command takes time, however long it had waited for a CPU" {
+	need bpf "$SYSCULL" run --engine bpf -q -- true
+	for _ in $(seq 12); do
+		"$SYSCULL" record --engine bpf -o t -- true
+		"$SYSCULL" show -e execve t
+	done >all
+	expect "$(grep -c 'execve(' all)" 12
+	expect "$(grep -c '<0.000000000>' all)" 0
 }

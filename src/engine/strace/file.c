@@ -6,10 +6,12 @@
  */
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "engine/strace/strace.h"
 
@@ -229,13 +231,24 @@ void strace_rewind(struct strace_file *file)
 	file->ended = file->ready = false;
 }
 
-static int open_file(struct strace_log *log, const char *path, struct error *err)
+/* A stream of its own on what is open already. */
+static FILE *again(int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	FILE *stream = copy >= 0 ? fdopen(copy, "r") : NULL;
+
+	if (!stream && copy >= 0)
+		(void)close(copy);
+	return stream;
+}
+
+static int open_file(struct strace_log *log, const char *path, const int *fd, struct error *err)
 {
 	struct strace_file *file = &log->files[log->file_count];
 	const char *dot = strrchr(path, '.');
 
 	file->name = strdup(path);
-	file->stream = file->name ? fopen(path, "re") : NULL;
+	file->stream = !file->name ? NULL : fd ? again(*fd) : fopen(path, "re");
 	if (!file->stream)
 		return error_errno(err, file->name ? errno : ENOMEM, "%s", path);
 	log->file_count++;
@@ -243,7 +256,7 @@ static int open_file(struct strace_log *log, const char *path, struct error *err
 	if (fseek(file->stream, 0, SEEK_SET) != 0)
 		return error_set(err, ESPIPE, "%s: a log has to be in a file, this cannot be read twice", path);
 	/* log.123 of a set */
-	if (dot && dot[1] >= '1' && dot[1] <= '9' && strspn(dot + 1, "0123456789") == strlen(dot + 1) &&
+	if (!fd && dot && dot[1] >= '1' && dot[1] <= '9' && strspn(dot + 1, "0123456789") == strlen(dot + 1) &&
 	    strlen(dot + 1) < 10) {
 		struct strace_line line;
 
@@ -254,32 +267,51 @@ static int open_file(struct strace_log *log, const char *path, struct error *err
 	return 0;
 }
 
+/* Those with a number alone behind the dot, to the front; how many they are. */
+static size_t keep_numbered(glob_t *found, size_t stem)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < found->gl_pathc; i++) {
+		char *name = found->gl_pathv[i];
+		const char *number = name + stem + 1;
+
+		if (number[strspn(number, "0123456789")] != '\0')
+			continue;
+		found->gl_pathv[i] = found->gl_pathv[kept];
+		found->gl_pathv[kept++] = name;
+	}
+	return kept;
+}
+
 /* FILE, or when there is none FILE.1, FILE.2, … of strace -ff. */
-int strace_open(struct strace_log *log, const char *path, struct error *err)
+int strace_open(struct strace_log *log, const char *path, const int *fd, struct error *err)
 {
 	struct stat st;
 	struct buf pattern = BUF_INIT;
 	glob_t found = { 0 };
+	size_t count = 0;
 	int r = 0;
 
-	if (stat(path, &st) == 0) {
+	if (fd || stat(path, &st) == 0) {
 		log->files = calloc(1, sizeof *log->files);
-		return log->files ? open_file(log, path, err) : error_errno(err, ENOMEM, "%s", path);
+		return log->files ? open_file(log, path, fd, err) : error_errno(err, ENOMEM, "%s", path);
 	}
 	for (const char *p = path; *p; p++)
 		(void)buf_printf(&pattern, "%s%c", strchr("*?[\\", *p) ? "\\" : "", *p);
 	(void)buf_puts(&pattern, ".[0-9]*");
-	if (pattern.failed || glob(buf_text(&pattern), 0, NULL, &found) != 0 || found.gl_pathc == 0)
+	if (!pattern.failed && glob(buf_text(&pattern), 0, NULL, &found) == 0)
+		count = keep_numbered(&found, strlen(path));
+	if (count == 0)
 		r = error_errno(err, ENOENT, "%s", path);
-	else if (found.gl_pathc > STRACE_FILES_MAX)
-		r = error_set(err, E2BIG, "%s: %zu files of one log; at most %d", path, found.gl_pathc,
-			      STRACE_FILES_MAX);
+	else if (count > STRACE_FILES_MAX)
+		r = error_set(err, E2BIG, "%s: %zu files of one log; at most %d", path, count, STRACE_FILES_MAX);
 	if (r == 0) {
-		log->files = calloc(found.gl_pathc, sizeof *log->files);
+		log->files = calloc(count, sizeof *log->files);
 		r = log->files ? 0 : error_errno(err, ENOMEM, "%s", path);
 	}
-	for (size_t i = 0; r == 0 && i < found.gl_pathc; i++)
-		r = open_file(log, found.gl_pathv[i], err);
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = open_file(log, found.gl_pathv[i], NULL, err);
 	globfree(&found);
 	buf_done(&pattern);
 	return r;

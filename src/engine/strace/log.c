@@ -448,7 +448,7 @@ static int strace_start(const struct engine_spec *spec, struct engine **ret_engi
 	log->env_names = spec->env_names;
 	log->cwd = spec->cwd;
 	log->now_ns = START_NS;
-	r = strace_open(log, spec->file, err);
+	r = strace_open(log, spec->file, spec->file_fd, err);
 	if (r < 0) {
 		strace_stop(&log->engine);
 		return r;

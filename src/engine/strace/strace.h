@@ -146,8 +146,8 @@ bool strace_read_line(struct strace_file *file);
 /* Begins with the table of strace -c. */
 bool strace_table_is(const char *text, size_t bytes);
 void strace_rewind(struct strace_file *file);
-/* FILE, or the files of -ff whose names begin so. */
-int strace_open(struct strace_log *log, const char *path, struct error *err);
+/* FILE (fd: it is open already; NULL), or the files of -ff whose names begin so. */
+int strace_open(struct strace_log *log, const char *path, const int *fd, struct error *err);
 
 /* call.c: the text of a whole call; false: not parsed */
 bool strace_call(struct strace_log *log, struct strace_task *task, struct strace_at text, uint64_t time_ns,

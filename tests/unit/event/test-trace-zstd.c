@@ -41,7 +41,7 @@ static void a_cut_compressed_file_gives_what_is_whole(void **state)
 	unsigned last = CALLS + 1, count = find_blocks(plain, blocks, 64), steps = 0;
 
 	(void)state;
-	for (off_t at = end - 1; at >= 0; at -= at > end - 30 || at < 400 ? 1 : 2003) {
+	for (off_t at = end - 1; at >= 0; at -= at > end - 30 || at < 400 ? 1 : 499) {
 		struct trace_reader *reader = NULL;
 		struct error err = { 0 };
 		unsigned right;

@@ -391,6 +391,72 @@ static void what_is_newer_is_skipped(void **state)
 	(void)close(fd);
 }
 
+static unsigned written(int fd)
+{
+	struct trace_reader *reader = open_trace(fd);
+	unsigned count = count_right(reader);
+
+	assert_null(trace_reader_end(reader));
+	trace_reader_free(reader);
+	return count;
+}
+
+/* Of a writer that was killed: what is old is in the file, by records or by the clock; so are whole blocks. */
+static void what_is_old_or_full_is_written(void **state)
+{
+	uint64_t first_ns = 1000000;
+	struct trace_writer *writer;
+	struct buf buf = BUF_INIT;
+	int fd = new_file();
+	unsigned all;
+
+	(void)state;
+	assert_int_equal(trace_writer_new(fd, 0, false, &a_start, &writer), 0);
+	for (unsigned n = 1; n <= 50; n++)
+		assert_int_equal(trace_write(writer, make_record(&buf, n)), 0);
+	assert_int_equal(trace_tick(writer, first_ns + TRACE_BLOCK_NS / 2), 0);
+	assert_int_equal(written(fd), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_END), trace_writer_bytes(writer));
+	assert_int_equal(trace_tick(writer, first_ns + 2 * (uint64_t)TRACE_BLOCK_NS), 0);
+	assert_int_equal(written(fd), 50);
+	/* Nothing is no block. */
+	assert_int_equal(lseek(fd, 0, SEEK_END), trace_writer_bytes(writer));
+	assert_int_equal(trace_tick(writer, first_ns + 9 * (uint64_t)TRACE_BLOCK_NS), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_END), trace_writer_bytes(writer));
+	for (all = 51; trace_writer_bytes(writer) < 4 * TRACE_BLOCK_LEAST; all++)
+		assert_int_equal(trace_write(writer, make_record(&buf, all)), 0);
+	assert_int_equal(written(fd), all - 1);
+	trace_writer_free(writer);
+	buf_done(&buf);
+	(void)close(fd);
+}
+
+static void what_follows_behind_the_end_is_told(void **state)
+{
+	static const char text[] = "more";
+	int fd = write_file(0, 0), other = write_file(0, 0);
+	off_t end = lseek(fd, 0, SEEK_END);
+	char head[64];
+
+	(void)state;
+	assert_int_equal(pread(other, head, sizeof head, 0), sizeof head);
+	for (int another = 0; another < 2; another++) {
+		struct trace_reader *reader;
+
+		assert_int_equal(pwrite(fd, another ? head : text, another ? sizeof head : 1, end),
+				 another ? sizeof head : 1);
+		reader = open_trace(fd);
+		assert_int_equal(count_right(reader), CALLS);
+		assert_non_null(trace_reader_end(reader));
+		assert_string_equal(trace_reader_damage(reader),
+				    another ? "behind its end comes another trace, which is left out"
+					    : "behind its end comes something else, which is left out");
+		trace_reader_free(reader);
+	}
+	(void)close(fd);
+	(void)close(other);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -406,6 +472,8 @@ int main(void)
 		cmocka_unit_test(any_byte_may_be_wrong),
 		cmocka_unit_test(foreign_files_are_refused),
 		cmocka_unit_test(what_is_newer_is_skipped),
+		cmocka_unit_test(what_is_old_or_full_is_written),
+		cmocka_unit_test(what_follows_behind_the_end_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Budgets that are proposed: from several runs, and for the next run. */
+#include "verdict/budget-next.h"
 #include "verdict/budget-suggest.h"
 
 #include "scripted.h"
@@ -100,6 +101,41 @@ static void waste_is_no_canary(void **state)
 	analysis_free(analysis);
 }
 
+/* Each finding has the guard of its own calls, also one that is not worth fixing. */
+static void every_finding_has_its_own(void **state)
+{
+	struct analysis *analysis =
+		scripted("task 100 exe=/bin/ls cwd=/tmp\n"
+			 "mount 8:1 / ext4 /dev/vda\n"
+			 "limits 100 nofile=10003:10003\n"
+			 "repeat 500 i {\n"
+			 "  100 statx(AT_FDCWD, \"d/f{i}\", 0, 0, _) = 0\n"
+			 "  100 lgetxattr(\"d/f{i}\", \"security.selinux\", _, 255) = -1 ENODATA\n"
+			 "  100 getxattr(\"d/f{i}\", \"system.posix_acl_access\", _, 132) = -1 ENODATA\n"
+			 "}\n"
+			 "repeat 10000 i {\n  100 close({i+3}) = -1 EBADF\n}\nexit 100 0\n",
+			 NULL, NULL);
+	const struct analysis_result *result = analysis_result(analysis);
+	unsigned found = 0;
+
+	(void)state;
+	for (size_t i = 0; i < result->finding_count; i++) {
+		const char *id = result->findings[i].finding->rule->id;
+		struct verdict_budget budget;
+
+		budget_of_finding(result, i, &budget);
+		if (strcmp(id, "xattr-probe") == 0)
+			assert_string_equal(budget.what, "@xattr");
+		else if (strcmp(id, "fd-sweep") == 0)
+			assert_string_equal(budget.what, "@close");
+		else
+			continue;
+		found++;
+	}
+	assert_int_equal(found, 2);
+	analysis_free(analysis);
+}
+
 static void nothing_for_a_clean_run(void **state)
 {
 	struct analysis *analysis = scripted("task 100 exe=/bin/ls\nrepeat 500 i {\n  100 read(3, _, 10) = 10\n}\n"
@@ -139,6 +175,7 @@ int main(void)
 		cmocka_unit_test(from_runs),
 		cmocka_unit_test(no_runs),
 		cmocka_unit_test(waste_is_no_canary),
+		cmocka_unit_test(every_finding_has_its_own),
 		cmocka_unit_test(nothing_for_a_clean_run),
 		cmocka_unit_test(nothing_for_open_books),
 	};
