@@ -174,6 +174,9 @@ static const struct base *base_of(struct resolved *out, const char *text, size_t
 
 	if (bytes == 0 || bytes > sizeof(base->text))
 		return NULL;
+	/* Mostly it is still the last one. */
+	if (out->standing && out->standing->bytes == bytes && memcmp(out->standing->text, text, bytes) == 0)
+		return out->standing;
 	for (unsigned i = 0; i < MODEL_BASES; i++)
 		if (out->bases[i].bytes == bytes && memcmp(out->bases[i].text, text, bytes) == 0)
 			return &out->bases[i];

@@ -138,7 +138,9 @@ static void end_row(struct rule_run *run, struct walker *walker, const struct mo
 	if (walker->calls >= run->limits[LIMIT_CALLS] && failed * 100 >= walker->calls * run->limits[LIMIT_FAILED] &&
 	    walker->by_one * 100 >= walker->calls * run->limits[LIMIT_FAILED])
 		add_row(run, walker, process, cut);
-	rule_tally_done(&walker->key.tally);
+	/* Mostly nothing was: a close of what is open is a row of one. */
+	if (failed > 0)
+		rule_tally_done(&walker->key.tally);
 	walker->begun = false;
 	rule_keys_value(&state->walkers, &walker->key, 0);
 }

@@ -286,8 +286,11 @@ struct rule_key *rule_keys_get_at(struct rule_run *run, struct rule_keys *keys, 
 
 void rule_keys_value(struct rule_keys *keys, struct rule_key *key, uint64_t value)
 {
-	unsigned rank = rank_of(keys, value);
+	unsigned rank;
 
+	if (value == key->value)
+		return;
+	rank = rank_of(keys, value);
 	key->value = value;
 	if (rank == key->rank)
 		return;
