@@ -42,7 +42,7 @@ static void put_index(struct json *json, const char *key, const struct frames *f
 /* Those who called in the same words by ways of their own, each with its calls. */
 static void put_stacks(struct json *json, const struct finding_site *site)
 {
-	uint64_t others = 0;
+	uint64_t others = site->count;
 
 	if (site->stacks.used == 0)
 		return;
@@ -52,6 +52,7 @@ static void put_stacks(struct json *json, const struct finding_site *site)
 		const struct frames *frames = site->stacks.at[i].frames;
 
 		json_object_begin(json);
+		others -= site->stacks.at[i].count;
 		json_member_uint(json, "count", site->stacks.at[i].count);
 		json_key(json, "frames");
 		json_array_begin(json);
@@ -63,8 +64,6 @@ static void put_stacks(struct json *json, const struct finding_site *site)
 		json_object_end(json);
 	}
 	json_array_end(json);
-	for (size_t i = STACKS_MOST; i < site->stacks.used; i++)
-		others += site->stacks.at[i].count;
 	json_member_uint(json, "stacks_other", others);
 }
 

@@ -241,8 +241,10 @@ static void sites(struct redacted *redacted, const struct analysis_result *from)
 		site(redacted, &calls[i].site);
 		calls[i].program = path(redacted, calls[i].program);
 	}
-	for (size_t i = 0; i < from->site_count; i++)
+	for (size_t i = 0; i < from->site_count; i++) {
 		site(redacted, &places[i].site);
+		stacks(redacted, &places[i].site);
+	}
 	redacted->result.site_calls = calls;
 	redacted->result.site_call_count = from->site_call_count;
 	redacted->result.sites = places;

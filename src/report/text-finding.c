@@ -158,15 +158,14 @@ static void stack(struct term *term, const struct frames *frames, unsigned at)
 static void stacks(struct term *term, const struct finding_site *site, unsigned at)
 {
 	char number[TEXT_NUMBER_MAX];
-	uint64_t others = 0;
+	uint64_t others = site->count;
 
-	if (site->stacks.used == 0)
+	if (site->stacks.used == 0) {
 		stack(term, site->frames, at);
-	for (size_t i = 0; i < site->stacks.used; i++) {
-		if (i >= STACKS_MOST) {
-			others += site->stacks.at[i].count;
-			continue;
-		}
+		return;
+	}
+	for (size_t i = 0; i < site->stacks.used && i < STACKS_MOST; i++) {
+		others -= site->stacks.at[i].count;
 		term_to(term, at);
 		term_printf(term, TERM_PLAIN, "%s of them by", text_count(site->stacks.at[i].count, number));
 		term_end(term);
@@ -174,8 +173,7 @@ static void stacks(struct term *term, const struct finding_site *site, unsigned 
 	}
 	if (others > 0) {
 		term_to(term, at);
-		term_printf(term, TERM_PLAIN, "%s by %zu other stacks", text_count(others, number),
-			    site->stacks.used - STACKS_MOST);
+		term_printf(term, TERM_PLAIN, "%s by other stacks", text_count(others, number));
 		term_end(term);
 	}
 }

@@ -193,8 +193,7 @@ void analysis_free(struct analysis *analysis)
 	region_done(&analysis->regions);
 	process_done(&analysis->processes);
 	site_table_done(&analysis->sites);
-	free(analysis->result.site_calls);
-	free(analysis->result.sites);
+	site_table_result_done(&analysis->result);
 	programs_done(&analysis->programs);
 	analysis_shown_free(analysis->shown);
 	free(analysis->result.regions);

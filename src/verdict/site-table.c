@@ -244,6 +244,8 @@ static int join_all(struct analysis_result *result)
 		site->calls += call->site.count;
 		site->failed += call->failed;
 		site->ns += call->ns;
+		if (call->site.frames)
+			site_add_stack(&site->site, call->site.frames, call->site.count);
 		sum->count += call->site.count;
 		sum->ns += call->ns;
 		if (!site->most || sum->ns >= site->most_ns) {
@@ -254,6 +256,10 @@ static int join_all(struct analysis_result *result)
 	}
 	for (size_t i = 0; i < result->finding_count; i++)
 		result->sites_waste_ns += share_waste(&joined, result, &result->findings[i]);
+	for (size_t i = 0; i < joined.sites.used; i++) {
+		joined.sites.at[i].site.count = joined.sites.at[i].calls;
+		site_order_stacks(&joined.sites.at[i].site);
+	}
 	if (joined.sites.used > 0)
 		qsort(joined.sites.at, joined.sites.used, sizeof joined.sites.at[0], by_site_time);
 	result->sites = joined.sites.at;
@@ -261,6 +267,14 @@ static int join_all(struct analysis_result *result)
 	map_done(&joined.by_key);
 	map_done(&joined.sums);
 	return r;
+}
+
+void site_table_result_done(struct analysis_result *result)
+{
+	for (size_t i = 0; i < result->site_count; i++)
+		vec_done(&result->sites[i].site.stacks);
+	free(result->sites);
+	free(result->site_calls);
 }
 
 int site_table_judge(const struct site_table *table, const struct analysis_stacks *stacks,

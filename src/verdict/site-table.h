@@ -47,5 +47,7 @@ void site_table_add(struct site_table *table, uint32_t site, const struct tally_
 /* Fills result->site_calls and result->sites, dearest first.  -ENOMEM. */
 int site_table_judge(const struct site_table *table, const struct analysis_stacks *stacks,
 		     struct analysis_result *result);
+/* Frees both. */
+void site_table_result_done(struct analysis_result *result);
 
 #endif

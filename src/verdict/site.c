@@ -83,8 +83,7 @@ static int by_calls(const void *a, const void *b)
 	return x->count != y->count ? (x->count < y->count ? 1 : -1) : 0;
 }
 
-/* Without memory they are not told apart. */
-static void add_stack(struct finding_site *site, const struct frames *frames, uint64_t count)
+void site_add_stack(struct finding_site *site, const struct frames *frames, uint64_t count)
 {
 	for (size_t i = 0; i < site->stacks.used; i++) {
 		if (same_stack(site->stacks.at[i].frames, frames)) {
@@ -92,7 +91,8 @@ static void add_stack(struct finding_site *site, const struct frames *frames, ui
 			return;
 		}
 	}
-	(void)vec_push(&site->stacks, (struct finding_stack){ frames, count });
+	if (site->stacks.used < SITE_STACKS_MOST)
+		(void)vec_push(&site->stacks, (struct finding_stack){ frames, count });
 }
 
 /* They are told by the same words: the stack of the most calls stands for all where one is wanted. */
@@ -100,13 +100,13 @@ static void join_site(struct finding_site *site, const struct finding_site *from
 {
 	if (site->frames && from->frames) {
 		if (site->stacks.used == 0)
-			add_stack(site, site->frames, site->count);
-		add_stack(site, from->frames, from->count);
+			site_add_stack(site, site->frames, site->count);
+		site_add_stack(site, from->frames, from->count);
 	}
 	site->count += from->count;
 }
 
-static void order_stacks(struct finding_site *site)
+void site_order_stacks(struct finding_site *site)
 {
 	if (site->stacks.used > 1)
 		qsort(site->stacks.at, site->stacks.used, sizeof site->stacks.at[0], by_calls);
@@ -142,7 +142,7 @@ static void tell_finding(struct finding *finding, const struct analysis_stacks *
 	}
 	finding->sites.used = used;
 	for (size_t i = 0; i < used; i++)
-		order_stacks(&finding->sites.at[i]);
+		site_order_stacks(&finding->sites.at[i]);
 	if (used > 1)
 		qsort(finding->sites.at, used, sizeof finding->sites.at[0], by_count);
 	while (finding->sites.used > SITE_MOST) {

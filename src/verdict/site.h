@@ -38,6 +38,13 @@ void site_want_findings(const struct finding_list *list, const struct analysis_s
  * alike become one, most calls first. */
 void site_tell_findings(struct finding_list *list, const struct analysis_stacks *stacks);
 
+/* Of a site's stacks so many are kept; its count has the calls of all. */
+#define SITE_STACKS_MOST 64
+/* Calls came by these frames: those that have equal ones become one. */
+void site_add_stack(struct finding_site *site, const struct frames *frames, uint64_t count);
+/* When all are there: the site's own frames are the best of them, and one alone is none. */
+void site_order_stacks(struct finding_site *site);
+
 /* The frame that a call is told by: the first outside the C library; NULL not known. */
 const struct frame *site_outer(const struct frames *frames);
 /* The first in the program itself, when it is another one; NULL not known. */

@@ -386,6 +386,8 @@ def booked(built):
         row = rows[at("look", "reread.c", mark)]
         assert (row["count"], row["most"], row["most_count"]) == (300, call, 300), row
         assert row["saves_ns"] > 0, row
+        assert [(one["count"], words(one["frames"][2])[:6]) for one in row["stacks"]] == [
+            (270, "often:"), (30, "seldom")], row
     for row in report["sites"]:
         assert row["saves_ns"] <= row["time_ns"], row
 
