@@ -131,6 +131,15 @@ char *rule_places_name(const struct rule_places *places, const char *noun_one, c
 /* As struct finding.place wants it; malloc'ed or NULL, also when paths found no room. */
 char *rule_places_place(const struct rule_places *places);
 
+/* Is this file of the C library, its loader or what it loads?  There the instruction
+ * stands in nearly all programs, whoever is at fault. */
+bool rule_is_c_library(const char *module);
+/* Is the call made in code that is not the C library's, or by way of a function of
+ * that which such code called?  True only where it is known; the second only of calls
+ * that the library makes without a frame of its own, as mmap. */
+bool rule_made_outside(struct model *model, const struct model_view *view);
+bool rule_called_outside(struct model *model, const struct model_view *view);
+
 /* The last part of a path ("ls" of "/usr/bin/ls"); never NULL. */
 const char *rule_base_name(const char *path);
 

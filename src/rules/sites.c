@@ -5,8 +5,43 @@
  * place are not known here.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "rules/rule.h"
+
+bool rule_is_c_library(const char *module)
+{
+	static const char *const names[] = { "libc.so.",     "libc-2.",	   "libpthread", "ld-linux", "ld-2.",
+					     "ld-musl",	     "libc.musl-", "librt.so.",	 "librt-2.", "libdl.so.2",
+					     "libresolv.so", "libanl.so",  "libnss_" };
+	const char *base = rule_base_name(module);
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strncmp(base, names[i], strlen(names[i])) == 0)
+			return true;
+	return false;
+}
+
+bool rule_made_outside(struct model *model, const struct model_view *view)
+{
+	const char *module = NULL;
+	uint64_t offset;
+
+	return view->call->ip != 0 && model_locate(model, view->process, view->call->ip, &module, &offset) && module &&
+	       !rule_is_c_library(module);
+}
+
+bool rule_called_outside(struct model *model, const struct model_view *view)
+{
+	const struct model_site *site;
+
+	if (rule_made_outside(model, view))
+		return true;
+	if (!event_item(&view->call->head, SYS_ITEM_CALLER))
+		return false;
+	site = model_site_at(model, model_site(model, view));
+	return site && site->caller_module && !rule_is_c_library(site->caller_module);
+}
 
 void rule_sites_add(struct rule_sites *sites, struct model *model, const struct model_view *view)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Which findings have one cause: those of one program that the very same
- * remedy would end.
+ * remedy would end.  A change of its source ends only what is called where it
+ * is made; where calls come from a place not known, nothing is said.
  */
 #ifndef SYSCULL_VERDICT_CAUSE_H
 #define SYSCULL_VERDICT_CAUSE_H

@@ -22,18 +22,6 @@ static bool is_library(const char *module)
 	return module[0] == '/' && so && (so[3] == '\0' || so[3] == '.');
 }
 
-/* Where the instruction stands in nearly all programs, whoever is at fault. */
-static bool is_c_library(const char *module)
-{
-	static const char *const names[] = { "libc.so.", "libc-2.", "libpthread", "ld-linux", "ld-2.", "ld-musl" };
-	const char *base = rule_base_name(module);
-
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strncmp(base, names[i], strlen(names[i])) == 0)
-			return true;
-	return false;
-}
-
 /* Whose call it is, when that is known, or in whose code the call is made. */
 static const char *module_of(const struct finding_site *site, bool caller)
 {
@@ -74,7 +62,7 @@ static enum state state_of(const struct known_row *row, const struct package_boo
 
 	/* Every program has it: a fix of old is no news of a version unknown. */
 	if (!package)
-		return is_c_library(path) ? STATE_OTHER : STATE_UNKNOWN;
+		return rule_is_c_library(path) ? STATE_OTHER : STATE_UNKNOWN;
 	if (strcmp(package->source, row->package) != 0)
 		return STATE_OTHER;
 	(void)package_version_upstream(package->source_version, upstream);
@@ -176,7 +164,7 @@ static const struct known_row *fixed_by(const struct finding *finding, const str
 	for (size_t i = 0; i < count; i++) {
 		const char *path = path_of(&rows[i], finding);
 
-		if (path && !is_c_library(path) && state_of(&rows[i], packages, path) == STATE_FIXED)
+		if (path && !rule_is_c_library(path) && state_of(&rows[i], packages, path) == STATE_FIXED)
 			return &rows[i];
 	}
 	return NULL;
@@ -197,7 +185,7 @@ void upgrade_tell(struct analysis_result *result, const struct package_book *pac
 		const char *library = upgrade_library(verdict->finding);
 
 		verdict->package = label_of(packages, verdict->finding->exe);
-		if (library && !is_c_library(library)) {
+		if (library && !rule_is_c_library(library)) {
 			verdict->library = library;
 			verdict->library_package = label_of(packages, library);
 		}

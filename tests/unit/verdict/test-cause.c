@@ -19,13 +19,22 @@ struct world {
 
 static const char *const remedies[] = { "remedy a", "remedy b", "remedy c", "remedy d" };
 
-/* A finding of a program with remedies by the bits of a mask; in the order in which they are added. */
+static void add_site(struct finding *finding, const char *module, uint64_t offset, const struct frames *frames)
+{
+	struct finding_site site = { .module = strdup(module), .offset = offset, .count = 10, .frames = frames };
+
+	assert_true(vec_push(&finding->sites, site));
+}
+
+/* A finding of a program with remedies by the bits of a mask, all called at one place of the program; in the order
+ * in which they are added. */
 static void add(struct world *world, const char *exe, unsigned mask, bool worth)
 {
 	struct finding *finding = finding_add(&world->list, &rule, FINDING_LIKELY);
 
 	assert_non_null(finding);
 	finding_set(&finding->exe, "%s", exe);
+	add_site(finding, exe, 0x10, NULL);
 	for (size_t i = 0; i < sizeof remedies / sizeof *remedies; i++)
 		if (mask >> i & 1) {
 			struct finding_remedy *remedy = finding_add_remedy(finding, REMEDY_SOURCE);
@@ -63,8 +72,8 @@ static void one_remedy_of_one_program(void **state)
 	expect(&world, (const int[]){ 0, 3, 1, 4, 2 }, (const int[]){ -1, 0, -1, 1, -1 });
 }
 
-/* What shares with one that shares has the cause of that one. */
-static void causes_are_handed_on(void **state)
+/* What ends the second, not the first, ends the fourth: no remedy of the first ends that. */
+static void a_cause_ends_both_itself(void **state)
 {
 	struct world world = { 0 };
 
@@ -72,7 +81,85 @@ static void causes_are_handed_on(void **state)
 	add(&world, "/bin/a", 8, true);
 	add(&world, "/bin/a", 1 | 2, true);
 	add(&world, "/bin/a", 2, true);
-	expect(&world, (const int[]){ 0, 2, 3, 1 }, (const int[]){ -1, 0, 0, -1 });
+	expect(&world, (const int[]){ 0, 2, 1, 3 }, (const int[]){ -1, 0, -1, -1 });
+}
+
+static struct finding *at(struct world *world, size_t n)
+{
+	return &world->list.items.at[n];
+}
+
+static void at_place(struct world *world, size_t n, const char *module, uint64_t offset)
+{
+	struct finding_site *site = &at(world, n)->sites.at[0];
+
+	free(site->module);
+	site->module = strdup(module);
+	site->offset = offset;
+}
+
+/* The same words are about another place of the program, or about one that is not known. */
+static void a_change_of_the_source_is_of_one_place(void **state)
+{
+	struct world world = { 0 };
+
+	for (unsigned i = 0; i < 6; i++)
+		add(&world, "/bin/a", 1, true);
+	at_place(&world, 1, "/bin/a", 0x20);
+	at_place(&world, 2, "/lib/x86_64-linux-gnu/libc.so.6", 0x30);
+	at_place(&world, 3, "/lib/x86_64-linux-gnu/libc.so.6", 0x30);
+	at(&world, 4)->sites_other = 1;
+	expect(&world, (const int[]){ 0, 5, 1, 2, 3, 4 }, (const int[]){ -1, 0, -1, -1, -1, -1 });
+}
+
+static void a_setting_acts_everywhere(void **state)
+{
+	struct world world = { 0 };
+
+	for (unsigned i = 0; i < 2; i++) {
+		add(&world, "/bin/a", 1, true);
+		at(&world, i)->remedies.at[0].kind = i ? REMEDY_UPGRADE : REMEDY_ENVIRONMENT;
+	}
+	for (unsigned i = 2; i < 4; i++) {
+		add(&world, "/bin/a", 1, true);
+		at(&world, i)->remedies.at[0].kind = i == 3 ? REMEDY_UPGRADE : REMEDY_ENVIRONMENT;
+		at_place(&world, i, "/bin/a", 0x100 * i);
+	}
+	expect(&world, (const int[]){ 0, 2, 1, 3 }, (const int[]){ -1, 0, -1, 1 });
+}
+
+/* The place of the one must be among those of the other, not the other way round. */
+static void a_part_of_the_places_is_enough(void **state)
+{
+	struct world world = { 0 };
+
+	for (unsigned i = 0; i < 3; i++)
+		add(&world, "/bin/a", 1, true);
+	add_site(at(&world, 0), "/bin/a", 0x20, NULL);
+	at_place(&world, 1, "/bin/a", 0x20);
+	add_site(at(&world, 2), "/bin/a", 0x30, NULL);
+	expect(&world, (const int[]){ 0, 1, 2 }, (const int[]){ -1, 0, -1 });
+}
+
+/* Behind one instruction of the C library there are many callers. */
+static void callers_are_told_apart(void **state)
+{
+	static const struct frame in_fa[] = { { .module = "/lib/libc.so.6", .offset = 1, .flags = FRAME_LIBC },
+					      { .module = "/bin/a", .symbol = "fa", .offset = 0x10 } },
+				  in_fb[] = { { .module = "/lib/libc.so.6", .offset = 2, .flags = FRAME_LIBC },
+					      { .module = "/bin/a", .symbol = "fb", .offset = 0x20 } };
+	const struct frames fa = { .at = in_fa, .count = 2, .outer = 1, .program = 1 },
+			    fb = { .at = in_fb, .count = 2, .outer = 1, .program = 1 },
+			    many = { .at = in_fa, .count = 2, .outer = 1, .program = 1, .outer_varies = true };
+	const struct frames *const frames[] = { &fa, &fb, &fa, &many, &many };
+	struct world world = { 0 };
+
+	for (unsigned i = 0; i < 5; i++) {
+		add(&world, "/bin/a", 1, true);
+		at_place(&world, i, "/lib/libc.so.6", i % 2 + 1);
+		at(&world, i)->sites.at[0].frames = frames[i];
+	}
+	expect(&world, (const int[]){ 0, 2, 1, 3, 4 }, (const int[]){ -1, 0, -1, -1, -1 });
 }
 
 /* Those worth fixing stay before the others. */
@@ -199,10 +286,18 @@ static void all_fit_into_the_time(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_remedy_of_one_program),   cmocka_unit_test(causes_are_handed_on),
-		cmocka_unit_test(worth_comes_first),	       cmocka_unit_test(information_has_no_cause),
-		cmocka_unit_test(other_processes_have_others), cmocka_unit_test(none_and_no_remedies),
-		cmocka_unit_test(random_ones_are_all_there),   cmocka_unit_test(all_fit_into_the_time),
+		cmocka_unit_test(one_remedy_of_one_program),
+		cmocka_unit_test(a_cause_ends_both_itself),
+		cmocka_unit_test(a_change_of_the_source_is_of_one_place),
+		cmocka_unit_test(a_setting_acts_everywhere),
+		cmocka_unit_test(a_part_of_the_places_is_enough),
+		cmocka_unit_test(callers_are_told_apart),
+		cmocka_unit_test(worth_comes_first),
+		cmocka_unit_test(information_has_no_cause),
+		cmocka_unit_test(other_processes_have_others),
+		cmocka_unit_test(none_and_no_remedies),
+		cmocka_unit_test(random_ones_are_all_there),
+		cmocka_unit_test(all_fit_into_the_time),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
