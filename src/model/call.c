@@ -51,6 +51,7 @@ void shapes_init(struct model *model)
 	effects_sigmask(model->shapes);
 	positions_init(model);
 	changes_init(model);
+	sleeps_init(model);
 }
 
 /* "/proc/self/fd/4/f1" and "/dev/fd/4/f1" name a file of a folder that the
@@ -149,6 +150,7 @@ int call_feed(struct model *model, struct task *task, const struct event_call *c
 	view->call = call;
 	view->id = id;
 	view->process = &task->proc->image->pub;
+	view->slept = task->slept > task->proc->slept ? task->slept : task->proc->slept;
 	/* rt_sigreturn is the only call whose result may be below 0 without an error. */
 	view->err = call->ret < 0 ? event_call_errno(call) : 0;
 	if (!(call->head.flags & EVENT_F_MARK))
@@ -182,6 +184,8 @@ int call_feed(struct model *model, struct task *task, const struct event_call *c
 	view->phase = startup_phase(model, call, view);
 	if (shape->moves)
 		positions_feed(model, task, call, view, shape->moves);
+	if (shape->sleeps && !(call->head.flags & UNRETURNED))
+		sleeps_feed(model, task, view, shape->sleeps);
 	/* What did not return may have been done all the same. */
 	if (shape->changes && (call->ret >= 0 || (call->head.flags & UNRETURNED)))
 		changes_feed(model, call, view, shape->changes);

@@ -3,11 +3,13 @@
  * When was an answer last changed by a call of the tree?  Calls are numbered;
  * each bucket of objects keeps the number of the last call that may have
  * changed one of them.  Sharing a bucket, an object that is not known and
- * calls that were lost only make answers look younger, never older.  Changes
- * from outside the tree, by stores into mappings and through names of the
- * same file that calls do not tell are not seen.
+ * calls that were lost only make answers look younger, never older.  Names
+ * that a file was given under our eyes are one object.  Changes from outside
+ * the tree, by stores into mappings and through names of the same file that
+ * calls do not tell are not seen.
  */
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -110,8 +112,12 @@ static const struct {
 	{ CALL_io_uring_enter, ALL },
 };
 
+/* Where it is kept that any file which may have several names has changed. */
+#define ANY_LINK UINT64_C(0x6c696e6b)
+
 void changes_init(struct model *model)
 {
+	map_init(&model->changes.links, sizeof(uint64_t), MODEL_LINKS_MAX);
 	for (size_t i = 0; i < sizeof(changing) / sizeof(changing[0]); i++)
 		model->shapes[changing[i].call].changes = changing[i].what;
 }
@@ -121,11 +127,52 @@ static uint64_t *bucket(uint64_t *buckets, uint64_t hash)
 	return &buckets[map_mix(hash, 1) % MODEL_CHANGES];
 }
 
+void changes_done(struct model *model)
+{
+	map_done(&model->changes.links);
+}
+
+/* What all names of its file have in common, 0 when it has but one. */
+static uint64_t link_of(const struct changes *changes, uint64_t hash)
+{
+	const uint64_t *file = changes->links.used > 0 ? map_get(&changes->links, hash) : NULL;
+
+	if (file)
+		return *file;
+	return changes->links_full ? ANY_LINK : 0;
+}
+
+static void set_link(struct changes *changes, uint64_t hash, uint64_t file)
+{
+	uint64_t *place = map_put(&changes->links, hash, NULL);
+
+	if (place)
+		*place = file;
+	else
+		changes->links_full = true;
+}
+
+/* From now on two names of one file, whatever the second one was. */
+static void link_names(struct changes *changes, uint64_t first, uint64_t second)
+{
+	const uint64_t *known = map_get(&changes->links, first);
+	uint64_t file = known ? *known : map_mix(first, 4);
+
+	if (!known)
+		set_link(changes, first, file);
+	set_link(changes, second, file);
+}
+
 static void touch(struct model *model, uint64_t hash, uint32_t what)
 {
 	struct changes *changes = &model->changes;
+	uint64_t link = link_of(changes, hash);
 
 	*bucket(changes->object, hash) = changes->now;
+	if (link)
+		*bucket(changes->object, link) = changes->now;
+	if (link && changes->links_full)
+		*bucket(changes->object, ANY_LINK) = changes->now;
 	if (what & BELOW) {
 		*bucket(changes->below, hash) = changes->now;
 		changes->below_any = changes->now;
@@ -158,6 +205,12 @@ static bool holds_answers(const struct model_file *file)
 	return !file->path || *file->path == '/';
 }
 
+/* That it was given since it was opened, 0 none. */
+static uint64_t name_of(const struct model_file *file)
+{
+	return ((const struct file *)(const void *)file)->name;
+}
+
 static void touch_file(struct model *model, const struct model_file *file, uint32_t what)
 {
 	if (!file) {
@@ -169,6 +222,8 @@ static void touch_file(struct model *model, const struct model_file *file, uint3
 	touch(model, map_mix(file->id, 2), 0);
 	if (file->path)
 		touch(model, file->path_hash, what);
+	if (name_of(file))
+		touch(model, name_of(file), what);
 	if (file->ino)
 		touch(model, map_mix(file->dev, file->ino), 0);
 }
@@ -190,6 +245,68 @@ static bool changes_at_all(const struct event_call *call, enum sys_call_id id)
 				 : NULL;
 	flags = id == CALL_open ? call->args[1] : id == CALL_openat ? call->args[2] : how ? how->flags : O_CREAT;
 	return (flags & (O_CREAT | O_TRUNC)) && (flags & O_TMPFILE) != O_TMPFILE;
+}
+
+/* "/proc/self/fd/5", with which what has no name is given one; NULL: no such. */
+static const struct model_file *by_number(struct model *model, const struct model_view *view)
+{
+	static const char *const forms[] = { "/proc/self/fd/", "/dev/fd/" };
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		size_t bytes = strlen(forms[i]);
+		char *end;
+		unsigned long fd;
+
+		if (strncmp(view->path->passed, forms[i], bytes) != 0)
+			continue;
+		fd = strtoul(view->path->passed + bytes, &end, 10);
+		return end > view->path->passed + bytes && *end == '\0' && fd <= INT32_MAX
+			       ? model_fd(model, view, (int32_t)fd)
+			       : NULL;
+	}
+	return NULL;
+}
+
+/* An opened file, perhaps without a name, has this one too. */
+static void named(struct model *model, const struct model_file *file, uint64_t hash)
+{
+	struct file *own = (struct file *)(uintptr_t)file;
+
+	if (own->name && own->name != hash)
+		link_names(&model->changes, own->name, hash);
+	if (file->path && *file->path == '/' && (file->open_flags & O_TMPFILE) != O_TMPFILE)
+		link_names(&model->changes, file->path_hash, hash);
+	own->name = hash;
+}
+
+static void follow_link(struct model *model, const struct model_view *view)
+{
+	const struct model_file *file = view->path ? by_number(model, view) : view->file;
+
+	if (!view->path2 || !view->path2->absolute)
+		return;
+	if (file)
+		named(model, file, view->path2->hash);
+	else if (view->path && view->path->absolute)
+		link_names(&model->changes, view->path->hash, view->path2->hash);
+}
+
+static void follow_rename(struct model *model, const struct model_view *view)
+{
+	const struct changes *changes = &model->changes;
+	const struct table *last = NULL;
+	struct task **task;
+	size_t iter = 0;
+
+	if (!view->path || !view->path->absolute || !view->path2 || !view->path2->absolute)
+		return;
+	if (changes->links.used > 0 && map_get(&changes->links, view->path->hash))
+		link_names(&model->changes, view->path->hash, view->path2->hash);
+	while ((task = map_next(&model->tasks, &iter, NULL))) {
+		if ((*task)->table && (*task)->table != last)
+			table_renamed((*task)->table, view->path, view->path2);
+		last = (*task)->table;
+	}
 }
 
 void changes_feed(struct model *model, const struct event_call *call, struct model_view *view, uint32_t what)
@@ -214,6 +331,10 @@ void changes_feed(struct model *model, const struct event_call *call, struct mod
 		else
 			touch_file(model, view->file2, what);
 	}
+	if (view->id == CALL_link || view->id == CALL_linkat)
+		follow_link(model, view);
+	else if (view->id == CALL_rename || view->id == CALL_renameat || view->id == CALL_renameat2)
+		follow_rename(model, view);
 }
 
 static uint64_t later(uint64_t a, uint64_t b)
@@ -231,8 +352,13 @@ static uint64_t path_changed(struct changes *changes, const char *path, uint64_t
 {
 	struct map_prefix prefix = { 0 };
 	size_t bytes;
-	uint64_t last = *bucket(changes->object, hash);
+	uint64_t last = *bucket(changes->object, hash), link = link_of(changes, hash);
 	const char *slash = path;
+
+	if (link)
+		last = later(last, *bucket(changes->object, link));
+	if (link && changes->links_full)
+		last = later(last, *bucket(changes->object, ANY_LINK));
 
 	/* Mostly nothing was renamed or mounted since: none of them can be later. */
 	if (changes->below_any <= last)
@@ -269,6 +395,8 @@ uint64_t model_changed(struct model *model, const struct model_process *process,
 		last = later(last, path_changed(changes, path, hash_of(model, path, file)));
 	if (file)
 		last = later(last, *bucket(changes->object, map_mix(file->id, 2)));
+	if (file && name_of(file))
+		last = later(last, *bucket(changes->object, name_of(file)));
 	if (file && file->ino)
 		last = later(last, *bucket(changes->object, map_mix(file->dev, file->ino)));
 	return last;

@@ -73,6 +73,7 @@ void model_free(struct model *model)
 	images_done(model);
 	texts_done(model);
 	sites_done(model);
+	changes_done(model);
 	free(model);
 }
 

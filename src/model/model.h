@@ -87,6 +87,8 @@ struct model_file {
 	uint64_t opened_ns;
 	int64_t offset; /* before the call; -1 unknown, or there is none */
 	bool offset_shared; /* another process may have it too, and may move it */
+	bool offset_used; /* more than one process was seen to move or to ask it */
+	uint32_t offset_tid; /* the thread whose call moved it or told it last; 0 unknown */
 };
 
 /* A path resolved against cwd or dirfd, lexically ("." and "//" removed,
@@ -126,6 +128,13 @@ struct model_view {
 	const struct model_file *file2; /* behind the second: sendfile, splice, dup2, epoll_ctl */
 	const struct model_file *made; /* the instance that this call made (dup makes none); NULL */
 	const struct model_file *made2; /* pipe, socketpair: the second */
+	/*
+	 * When its task, or a child of its process that has ended, last let time pass on
+	 * purpose: the number of that call, 0 never.  It slept, waited for a signal, a timer
+	 * or a change of files, or waited in vain until the time was over.  What is asked
+	 * after that is asked again on purpose.
+	 */
+	uint64_t slept;
 	struct model_process *ended; /* the image that this record ended, NULL: set for any record */
 };
 
@@ -197,7 +206,8 @@ struct model_sigmask model_sigmask(const struct model *model, const struct model
  * a resolved path (NULL none) or what a descriptor stands for (NULL none):
  * written to, renamed, made, removed, its metadata set, the same done to a
  * directory above it, anything mounted, the process's own directory, root,
- * namespaces and ids.  May be too high, never too low for what calls show.
+ * namespaces and ids.  What is done through another name of the same file counts
+ * when that name was made or changed under our eyes.  May be too high, never too low for what calls show.
  */
 uint64_t model_changed(struct model *model, const struct model_process *process, const char *path,
 		       const struct model_file *file);

@@ -127,9 +127,19 @@ static void settle(struct model *model, struct file *file, const struct event_ca
 	if (call->head.time_ns < file->moved_ns || (call->head.flags & EVENT_F_NO_ENTER))
 		to = file->pub.offset = -1;
 	file->position = to;
+	file->mover = call->head.tid;
 	file->lost = model->lost;
 	if (end > file->moved_ns)
 		file->moved_ns = end;
+}
+
+/* Not by the image: a program that was started with the file is the only one that uses it. */
+static void used_by(struct file *file, uint32_t pid)
+{
+	if (!file || file->placeless)
+		return;
+	file->pub.offset_used = file->pub.offset_used || (file->user && file->user != pid);
+	file->user = pid;
 }
 
 static void advance(struct model *model, struct file *file, const struct event_call *call, bool writes)
@@ -195,6 +205,10 @@ void positions_feed(struct model *model, struct task *task, const struct event_c
 		if (moves == MOVES_SEEK && view->err == ESPIPE && file)
 			no_place(file);
 		return;
+	}
+	if (moves <= MOVES_COPY) {
+		used_by(file, task->proc->pid);
+		used_by(file2, task->proc->pid);
 	}
 	switch ((enum moves)moves) {
 	case MOVES_READ:

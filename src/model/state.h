@@ -35,6 +35,9 @@ struct file {
 	bool placeless; /* has no position, or one that cannot be followed */
 	bool flags_known; /* open_flags are what they are */
 	bool outside; /* somebody whom we do not see may have it */
+	uint32_t user; /* the pid that moved or asked its position last; 0 none */
+	uint32_t mover; /* the tid of the last call that moved it or told it */
+	uint64_t name; /* hash of the path that it was given since it was opened; 0 none */
 	/* Sockets: */
 	uint64_t sent_ns, plain_ns; /* when the last call was over that sent descriptors, that read without them */
 	uint64_t peer_id; /* the other end of a socketpair; 0 unknown, or messages cannot be told apart any more */
@@ -147,6 +150,8 @@ struct proc {
 	struct image *image; /* never NULL */
 	struct mm *mm;
 	struct mounts *mounts;
+	uint64_t slept; /* changes.now when a child ended that had slept */
+	bool sleeps; /* a task of it did, or such a child */
 };
 
 struct task {
@@ -158,6 +163,7 @@ struct task {
 	uint64_t mask_call; /* changes.now of the last call that told of them; 0 none */
 	uint32_t mask_lost; /* model.lost when they were known last */
 	bool mask_known, mask_was_known;
+	uint64_t slept; /* changes.now of its last call that let time pass on purpose; 0 none */
 };
 
 /* A directory that paths are relative to; longer ones are not kept. */
@@ -190,6 +196,7 @@ struct call_shape {
 	uint8_t changes; /* changes.c's own: what it may change */
 	uint8_t row; /* of effect-fd.c's list of makers */
 	uint8_t moves; /* position.c's own: how it moves positions */
+	uint8_t sleeps; /* sleep.c's own: how it lets time pass */
 	int (*effect)(struct model *model, struct task *task, const struct event_call *call, struct model_view *view);
 };
 
@@ -215,12 +222,15 @@ struct messages {
 
 /* Numbers of calls, by the hash of the object. */
 #define MODEL_CHANGES 8192
+#define MODEL_LINKS_MAX 4096 /* names of files that were given a second one; with more any file may have any */
 struct changes {
 	uint64_t now;
 	uint64_t all; /* anything may have changed then */
 	uint64_t object[MODEL_CHANGES];
 	uint64_t below[MODEL_CHANGES]; /* directories: all that lies in them */
 	uint64_t below_any; /* the last of those */
+	struct map links; /* hash of a name → of the file that has several; see MODEL_LINKS_MAX */
+	bool links_full;
 };
 
 struct model {
@@ -320,6 +330,8 @@ void table_close_range(struct model *model, struct table *table, uint32_t first,
 		       uint64_t enter_ns, uint64_t end_ns);
 void table_exec(struct model *model, struct table *table, uint64_t now_ns);
 void table_forget(struct model *model, struct table *table);
+/* What is open by a name that was `from`, or is below it, has another one now. */
+void table_renamed(const struct table *table, const struct model_path *from, const struct model_path *to);
 
 /* position.c: where files stand */
 #define MESSAGE_PEEK 2u
@@ -339,6 +351,7 @@ void files_taken(struct model *model);
 static inline struct model_file *file_view(const struct model *model, struct file *file)
 {
 	file->pub.offset = file->lost == model->lost ? file->position : -1;
+	file->pub.offset_tid = file->mover;
 	return &file->pub;
 }
 
@@ -400,6 +413,14 @@ void mounts_done(struct model *model);
 /* changes.c */
 void changes_init(struct model *model);
 void changes_feed(struct model *model, const struct event_call *call, struct model_view *view, uint32_t what);
+
+void changes_done(struct model *model);
+
+/* sleep.c */
+void sleeps_init(struct model *model);
+void sleeps_feed(struct model *model, struct task *task, const struct model_view *view, uint32_t sleeps);
+/* A process has ended. */
+void sleeps_end(struct model *model, const struct proc *proc, uint32_t ppid);
 
 /* startup.c: the loader's part of an image */
 void startup_begin(struct image *image, const struct event_exec *event);

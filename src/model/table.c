@@ -128,6 +128,30 @@ void table_untold(struct table *table)
 	table->untold = true;
 }
 
+void table_renamed(const struct table *table, const struct model_path *from, const struct model_path *to)
+{
+	char text[MODEL_PATH_MAX];
+	struct slot *slot;
+	size_t iter = 0;
+	uint32_t fd;
+
+	while (table->live > 0 && (slot = slot_next(table, &iter, &fd))) {
+		const char *path = slot->file->pub.path, *rest = path + from->bytes;
+
+		if (slot->file->name == from->hash) {
+			slot->file->name = to->hash;
+			continue;
+		}
+		if (!path || strncmp(path, from->text, from->bytes) != 0 || (*rest && *rest != '/'))
+			continue;
+		if (to->bytes + strlen(rest) >= sizeof(text))
+			continue;
+		memcpy(text, to->text, to->bytes);
+		memcpy(text + to->bytes, rest, strlen(rest));
+		slot->file->name = map_hash(text, to->bytes + strlen(rest));
+	}
+}
+
 void table_forget(struct model *model, struct table *table)
 {
 	struct slot *slot;

@@ -63,6 +63,7 @@ static void proc_end(struct model *model, struct proc *proc, uint64_t now_ns, ui
 		     struct model_view *view)
 {
 	image_end(proc->image, now_ns, how, status);
+	sleeps_end(model, proc, proc->image->pub.ppid);
 	if (view)
 		view->ended = &proc->image->pub;
 	mm_unref(proc->mm);

@@ -165,6 +165,100 @@ static void test_startup_by_calls(void **state)
 	stream_done(&s);
 }
 
+/* Two names of one file, whichever it is opened or asked by. */
+static void test_links(void **state)
+{
+	static const char opened[] = "100 openat(AT_FDCWD, \"a\", O_RDWR|O_CREAT, 0600) = 3\n",
+			  unnamed[] = "100 openat(AT_FDCWD, \"/w\", O_RDWR|O_TMPFILE, 0600) = 3\n",
+			  writes[] = "100 pwrite64(3, _, 4, 0) = 4\n";
+	static const struct {
+		const char *opened, *named, *path;
+		bool renews;
+	} cases[] = {
+		{ opened, "100 link(\"a\", \"b\") = 0\n", "/w/b", true },
+		{ opened, "100 link(\"a\", \"b\") = 0\n", "/w/a", true },
+		{ opened, "100 link(\"a\", \"b\") = 0\n", "/w/c", false },
+		{ opened, "100 link(\"a\", \"b\") = -1 EEXIST\n", "/w/b", false },
+		{ opened, "100 linkat(AT_FDCWD, \"a\", AT_FDCWD, \"b\", 0) = 0\n100 link(\"b\", \"c\") = 0\n", "/w/c",
+		  true },
+		{ opened, "100 linkat(3, \"\", AT_FDCWD, \"b\", AT_EMPTY_PATH) = 0\n", "/w/b", true },
+		{ opened, "100 link(\"a\", \"b\") = 0\n100 rename(\"b\", \"c\") = 0\n", "/w/c", true },
+		{ opened, "100 rename(\"a\", \"b\") = 0\n", "/w/b", true },
+		{ opened, "100 rename(\"a\", \"b\") = 0\n100 rename(\"b\", \"c\") = 0\n", "/w/c", true },
+		{ opened, "100 rename(\"/w\", \"/v\") = 0\n", "/v/a", true },
+		{ opened, "100 rename(\"c\", \"b\") = 0\n", "/w/b", false },
+		{ unnamed, "100 linkat(3, \"\", AT_FDCWD, \"b\", AT_EMPTY_PATH) = 0\n", "/w/b", true },
+		{ unnamed, "100 linkat(AT_FDCWD, \"/proc/self/fd/3\", AT_FDCWD, \"b\", AT_SYMLINK_FOLLOW) = 0\n",
+		  "/w/b", true },
+		{ unnamed, "100 linkat(AT_FDCWD, \"/proc/self/fd/4\", AT_FDCWD, \"b\", AT_SYMLINK_FOLLOW) = 0\n",
+		  "/w/b", false },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct stream s = { 0 };
+
+		stream_feed(&s, START);
+		stream_feed(&s, cases[i].opened);
+		stream_feed(&s, cases[i].named);
+		if (renews(&s, cases[i].path, writes) != cases[i].renews)
+			fail_msg("%s%s: %s", cases[i].opened, cases[i].named, cases[i].path);
+		stream_done(&s);
+	}
+}
+
+/* With more links than are kept every file may have any name; never the other way round. */
+static void test_many_links(void **state)
+{
+	struct stream s = { 0 };
+
+	stream_feed(&s, START "100 openat(AT_FDCWD, \"a\", O_RDWR|O_CREAT, 0600) = 3\n");
+	stream_feed(&s, "repeat 5000 i {\n100 link(\"x{i}\", \"y{i}\") = 0\n}\n");
+	stream_feed(&s, "100 link(\"a\", \"b\") = 0\n");
+	assert_true(renews(&s, "/w/b", "100 pwrite64(3, _, 4, 0) = 4\n"));
+	assert_false(renews(&s, "/w/b", "100 read(3, _, 4) = 4\n"));
+	stream_done(&s);
+}
+
+/* Has the task let time pass on purpose with this? */
+static void test_pauses(void **state)
+{
+	static const struct {
+		const char *script;
+		bool slept;
+	} cases[] = {
+		{ "100 getpid() = 100\n", false },
+		{ "100 clock_nanosleep(CLOCK_REALTIME, 0, {10ms}, NULL) = 0\n", true },
+		{ "100 nanosleep({10ms}, NULL) = -1 EINTR\n", true },
+		{ "100 nanosleep({10ms}, NULL) = -1 EINVAL\n", false },
+		{ "100 poll(NULL, 0, 10) = 0\n", true },
+		{ "100 poll(NULL, 0, 0) = 0\n", false },
+		{ "100 poll([{fd=3 events=POLLIN}], 1, 10) = 1\n", false },
+		{ "100 epoll_wait(3, _, 8, 50) = 0\n", true },
+		{ "100 select(0, NULL, NULL, NULL, {5ms}) = 0\n", true },
+		{ "100 select(0, NULL, NULL, NULL, {0ms}) = 0\n", false },
+		{ "100 futex(_, 128, 1, _) = -1 ETIMEDOUT\n", true },
+		{ "100 futex(_, 128, 1, _) = 0\n", false },
+		{ "100 timerfd_create(CLOCK_MONOTONIC, 0) = 5\n100 read(5, _, 8) = 8\n", true },
+		{ "100 openat(AT_FDCWD, \"x\", O_RDONLY) = 5\n100 read(5, _, 8) = 8\n", false },
+		{ "fork 100 101\n101 nanosleep({10ms}, NULL) = 0\nexit 101 0\n", true },
+		{ "fork 100 101\nfork 101 102\n102 nanosleep({10ms}, NULL) = 0\nexit 102 0\nexit 101 0\n", true },
+		{ "fork 100 101\n101 nanosleep({10ms}, NULL) = 0\n", false },
+		{ "fork 100 101\n101 getpid() = 101\nexit 101 0\n", false },
+		{ "thread 100 101\n101 nanosleep({10ms}, NULL) = 0\n", false },
+	};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct stream s = { 0 };
+
+		stream_feed(&s, START);
+		stream_feed(&s, cases[i].script);
+		stream_feed(&s, "100 getuid() = 0\n");
+		if ((s.last.slept > 0) != cases[i].slept)
+			fail_msg("%s", cases[i].script);
+		stream_done(&s);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -172,6 +266,9 @@ int main(void)
 		cmocka_unit_test(test_process),
 		cmocka_unit_test(test_descriptors),
 		cmocka_unit_test(test_unknown_directory),
+		cmocka_unit_test(test_links),
+		cmocka_unit_test(test_many_links),
+		cmocka_unit_test(test_pauses),
 		cmocka_unit_test(test_startup_by_address),
 		cmocka_unit_test(test_startup_by_calls),
 	};
