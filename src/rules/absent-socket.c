@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * absent-socket: connecting again and again to a socket of this machine at
- * which nobody listens.  Waiting for a daemon has pauses, and is not meant.
+ * which nobody listens.  Waiting for a daemon has pauses, long ones or such as
+ * it sleeps in, and is not meant.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,6 +24,7 @@ struct absent {
 	struct rule_key key; /* first */
 	struct rule_burst burst;
 	uint64_t tries, sockets, sockets_ns, slow;
+	uint64_t asked; /* model_now of the last try */
 	char *address; /* printable */
 };
 
@@ -81,6 +83,7 @@ static void connected(struct rule_run *run, const struct model_view *view)
 	const char *text;
 	size_t bytes;
 	uint64_t hash;
+	bool close;
 
 	if (!address_of(view, &text, &bytes))
 		return;
@@ -98,7 +101,10 @@ static void connected(struct rule_run *run, const struct model_view *view)
 		return;
 	if (!absent->address)
 		absent->address = printable(text, bytes);
-	if (!rule_burst_next(&absent->burst, view, run->limits[LIMIT_GAP])) {
+	close = rule_burst_next(&absent->burst, view, run->limits[LIMIT_GAP]) &&
+		(absent->asked == 0 || view->slept <= absent->asked);
+	absent->asked = model_now(run->model);
+	if (!close) {
 		absent->slow++;
 		return;
 	}
@@ -200,7 +206,7 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 	const char *address = absent->address ? absent->address : "?";
 	struct finding_cost *cost;
 	struct finding_remedy *remedy;
-	char number[TEXT_NUMBER_MAX];
+	char number[TEXT_NUMBER_MAX + 8];
 
 	if (!finding)
 		return;
@@ -223,7 +229,8 @@ static void tell(struct rule_run *run, struct rule_key *key, struct finding_list
 		}
 	}
 	if (absent->slow > 0)
-		finding_add_note(finding, "left out: %s tries after a pause", text_count(absent->slow, number));
+		finding_add_note(finding, "left out: %s after a pause",
+				 text_plural(absent->slow, "try", "tries", number, sizeof number));
 	rule_burst_note(&absent->burst, finding);
 }
 

@@ -184,7 +184,7 @@ static void tell_settings(struct rule_run *run, const struct heap *heap, struct 
 static void heap_tell(struct rule_run *run, const struct law_entry *entry, struct finding *finding)
 {
 	const struct heap *heap = (const struct heap *)entry;
-	char number[TEXT_NUMBER_MAX], number2[TEXT_NUMBER_MAX];
+	char number[TEXT_NUMBER_MAX + 8], number2[TEXT_NUMBER_MAX];
 	bool glibc = memory_by_glibc(entry->key.tally.sites);
 	uint64_t pages = memory_pages(heap->bytes);
 
@@ -200,8 +200,8 @@ static void heap_tell(struct rule_run *run, const struct law_entry *entry, struc
 				 "the program moves the end of its heap itself, by sbrk(2), it seems: settings "
 				 "of malloc would do nothing");
 	if (heap->held > 0)
-		finding_add_note(finding, "left out: %s times that it stayed small for longer",
-				 text_count(heap->held, number));
+		finding_add_note(finding, "left out: %s that it stayed small for longer",
+				 text_plural(heap->held, "time", "times", number, sizeof number));
 }
 
 static void heap_free(struct law_entry *entry)

@@ -53,7 +53,8 @@ static bool knows(struct rule_run *run, const struct model_view *view, bool abse
 	if (!view->path || !view->path->absolute)
 		return false;
 	told = rule_recent_get(&state->recent, told_hash(view, view->path));
-	return told && told->absent == absent &&
+	/* Who has slept since looks whether somebody else has come. */
+	return told && told->absent == absent && view->slept <= told->asked &&
 	       model_changed(run->model, view->process, view->path->text, NULL) <= told->asked;
 }
 

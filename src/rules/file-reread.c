@@ -2,7 +2,8 @@
 /*
  * file-reread: a file opened, read to its end and closed again and again by
  * one image, although nothing has changed it.  The list of users and its
- * kind, which a C library reads anew for each question, are told apart.
+ * kind, which a C library reads anew for each question, are told apart; a
+ * program that reads them itself does not do it that way.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -20,12 +21,14 @@ static unsigned reread_kind(struct rule_run *run, const struct model_view *view)
 	static const char *const pseudo[] = { "/proc/", "/sys/", "/dev/" };
 	const char *path = view->path->text;
 
+	bool looks_up = (view->made->open_flags & O_CLOEXEC) && !rule_made_outside(run->model, view);
+
 	if (view->made->open_flags & O_DIRECTORY)
 		return 0;
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+	for (size_t i = 0; looks_up && i < sizeof names / sizeof *names; i++)
 		if (strcmp(path, names[i]) == 0)
 			return REREAD_NAMES;
-	for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+	for (size_t i = 0; looks_up && i < sizeof lists / sizeof *lists; i++)
 		if (strcmp(path, lists[i]) == 0)
 			return REREAD_LISTS;
 	/* Where nothing is known of mounts, and what leads elsewhere. */
@@ -45,7 +48,7 @@ static bool reread_repeats(struct rule_run *run, const struct reopen_file *file,
 			   const struct model_process *process)
 {
 	/* Who looks for a name stops where it is found. */
-	if (round->bytes == 0 || (!round->ended && file->kind == REREAD_OTHER))
+	if (round->bytes == 0 || (file->kind == REREAD_OTHER && (!round->ended || round->part != file->part)))
 		return false;
 	if (round->stat.ino && !S_ISREG(round->stat.mode))
 		return false;
@@ -119,9 +122,12 @@ static const struct reopen_words reread_words[] = {
 	[REREAD_OTHER] = { "reads", "the same file", "the same files", "again", .object = "files" },
 };
 
-static const struct reopen_calls reread = {
-	.words = reread_words, .kind = reread_kind, .repeats = reread_repeats, .tell = reread_tell
-};
+static const struct reopen_calls reread = { .words = reread_words,
+					    .kind = reread_kind,
+					    .own_kind = REREAD_OTHER,
+					    .polled = true,
+					    .repeats = reread_repeats,
+					    .tell = reread_tell };
 
 static int reread_start(struct rule_run *run)
 {

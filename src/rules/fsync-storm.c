@@ -179,15 +179,16 @@ static void tell_waiting(struct finding *finding)
 static void storm_tell(struct rule_run *run, const struct law_entry *entry, struct finding *finding)
 {
 	const struct syncer *syncer = (const struct syncer *)entry;
-	char number[TEXT_NUMBER_MAX];
+	char number[TEXT_NUMBER_MAX + 16];
 
 	add_remedies(syncer, finding);
 	tell_waiting(finding);
-	finding_add_note(finding, "%s bytes were written between two of them on the average",
-			 text_count(syncer->written / entry->key.tally.calls, number));
+	finding_add_note(
+		finding, "%s written between two of them on the average",
+		text_plural(syncer->written / entry->key.tally.calls, "byte was", "bytes were", number, sizeof number));
 	if (syncer->clean.calls > 0)
-		finding_add_note(finding, "unchanged as far as seen, when it was synced: %s times",
-				 text_count(syncer->clean.calls, number));
+		finding_add_note(finding, "unchanged as far as seen, when it was synced: %s",
+				 text_plural(syncer->clean.calls, "time", "times", number, sizeof number));
 }
 
 static void storm_free(struct law_entry *entry)

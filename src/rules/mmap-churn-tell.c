@@ -39,6 +39,7 @@ static void collect(struct rule_run *run, struct rule_key *key, struct finding_l
 
 	if (!group)
 		return;
+	group->set |= pairs->set;
 	group->several |= group->process_id != key->process_id;
 	group->keys++;
 	group->pairs += key->value;
@@ -113,7 +114,7 @@ static void tell(struct rule_run *run, const struct churn_group *group, struct f
 {
 	bool block = group->kind == CHURN_MEMORY && group->blocks == group->pairs;
 	struct finding *finding = finding_add(out, run->rule, FINDING_LIKELY);
-	char number[TEXT_NUMBER_MAX];
+	char number[TEXT_NUMBER_MAX + 8];
 
 	if (!finding)
 		return;
@@ -131,12 +132,12 @@ static void tell(struct rule_run *run, const struct churn_group *group, struct f
 		finding_set(&finding->object, "memory from %s bytes", text_count(UINT64_C(1) << group->what, number));
 	rule_tally_tell(&group->tally, finding, NULL);
 	memory_tell_faults(finding, CALL_mmap, group->pairs, group->pages, "a page of each");
-	if (block && group->most <= MEMORY_THRESHOLD_MOST && memory_by_glibc(group->tally.sites))
+	if (block && !group->set && group->most <= MEMORY_THRESHOLD_MOST && memory_by_glibc(group->tally.sites))
 		tell_settings(run, group, finding);
 	tell_source(group, block, finding);
 	if (group->late > 0)
-		finding_add_note(finding, "left out: %s times that it was mapped long after the last",
-				 text_count(group->late, number));
+		finding_add_note(finding, "left out: %s that it was mapped long after the last",
+				 text_plural(group->late, "time", "times", number, sizeof number));
 }
 
 void churn_end(struct rule_run *run, struct finding_list *out)

@@ -38,6 +38,23 @@ static uint64_t file_of(const struct model_view *view)
 	return file->ino ? map_mix(file->dev, file->ino) : file->path_hash;
 }
 
+/* What malloc maps, and not by the program itself or by an allocator of its own. */
+static bool by_malloc(struct rule_run *run, const struct model_view *view)
+{
+	const uint64_t *args = view->call->args;
+
+	return args[0] == 0 && args[1] > MEMORY_THRESHOLD && args[2] == (PROT_READ | PROT_WRITE) &&
+	       args[3] == (MAP_PRIVATE | MAP_ANONYMOUS) && !rule_called_outside(run->model, view);
+}
+
+static bool threshold_is_set(const struct model_process *process)
+{
+	const char *tunables = model_getenv(process, "GLIBC_TUNABLES");
+
+	return model_getenv(process, "MALLOC_MMAP_THRESHOLD_") ||
+	       (tunables && strstr(tunables, "glibc.malloc.mmap_threshold="));
+}
+
 static void name_file(struct churn_pairs *pairs, const struct model_view *view)
 {
 	struct buf text = BUF_INIT;
@@ -61,6 +78,9 @@ static void mapped(struct rule_run *run, const struct model_view *view)
 
 	if ((args[3] & OTHER_FLAGS) || args[2] == PROT_NONE || (!anonymous && file == 0))
 		return;
+	/* What is written to a private one is to be forgotten with it. */
+	if (!anonymous && (args[2] & PROT_WRITE) && (args[3] & MAP_TYPE) == MAP_PRIVATE)
+		return;
 	lane = (struct churn_lane *)rule_keys_get(run, &state->lanes, view, lane_hash(view, kind), NULL);
 	if (!lane)
 		return;
@@ -68,16 +88,17 @@ static void mapped(struct rule_run *run, const struct model_view *view)
 	pairs = (struct churn_pairs *)rule_keys_get(run, &state->pairs[kind], view, hash, &new);
 	if (!pairs)
 		return;
-	if (new)
+	if (new) {
 		pairs->bytes = args[1];
+		pairs->set = anonymous && threshold_is_set(view->process);
+	}
 	pairs->file = file;
 	if (!anonymous)
 		name_file(pairs, view);
 	lane->pairs = hash;
 	lane->address = (uint64_t)view->call->ret;
 	lane->late = lane->burst.begun && !rule_burst_next(&lane->burst, view, run->limits[CHURN_LIMIT_HELD]);
-	lane->block = args[0] == 0 && args[1] > MEMORY_THRESHOLD && args[2] == (PROT_READ | PROT_WRITE) &&
-		      args[3] == (MAP_PRIVATE | MAP_ANONYMOUS);
+	lane->block = by_malloc(run, view);
 	rule_tally_done(&lane->mapping);
 	if (++lane->live == 1) {
 		(void)rule_tally_place(&lane->mapping, run->model, view);
@@ -191,7 +212,7 @@ static void churn_done(struct rule_run *run)
 
 static const uint16_t churn_calls[] = { CALL_mmap, CALL_munmap, 0 };
 
-static const char *const churn_env[] = { "MALLOC_MMAP_THRESHOLD_", NULL };
+static const char *const churn_env[] = { "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES", NULL };
 
 static const struct rule_limit churn_limits[] = {
 	[CHURN_LIMIT_MEMORY] = { "pairs", RULE_COUNT, 50, "of mmap and munmap of one length of memory by one thread" },

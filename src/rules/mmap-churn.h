@@ -24,6 +24,7 @@ struct churn_pairs {
 	struct rule_key key; /* first; the value is the number of pairs */
 	uint64_t bytes, blocks, late;
 	uint64_t file; /* equal for one file */
+	bool set; /* the setting that would help is set already */
 	char *path; /* printable; NULL for memory */
 };
 
@@ -36,6 +37,7 @@ struct churn_group {
 	uint64_t process_id;
 	uint32_t pid;
 	bool several; /* processes */
+	bool set; /* in one of them */
 	uint64_t keys, pairs, blocks, late;
 	uint64_t least, most; /* bytes of one mapping */
 	uint64_t pages, first_pages; /* of all of them; of the first of each key */

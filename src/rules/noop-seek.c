@@ -3,7 +3,8 @@
  * noop-seek: lseek to where the descriptor stands, or to learn where that is.
  * The kernel's answer is what the program could have counted itself.  Seeks
  * that ask the file (its end, its holes) are none of these, nor is the first
- * question of a descriptor, which tells whether it can seek at all.
+ * question of a descriptor, which tells whether it can seek at all, nor are
+ * those of a file that several processes, or other threads, move.
  */
 #include <unistd.h>
 
@@ -22,7 +23,9 @@ static void seek_call(struct rule_run *run, const struct model_view *view)
 		return;
 	if (view->call->args[2] != SEEK_SET && (view->call->args[2] != SEEK_CUR || first))
 		return;
-	if (file->offset < 0 || view->call->ret != file->offset)
+	/* Where others moved it to this thread cannot have counted. */
+	if (file->offset < 0 || view->call->ret != file->offset || (file->offset_shared && file->offset_used) ||
+	    (file->offset_tid && file->offset_tid != view->call->head.tid))
 		return;
 	entry = law_entry(run, view, file->offset_shared ? OFFSET_SHARED : OFFSET_OWN);
 	if (!entry || !rule_burst_next(&entry->burst, view, run->limits[LIMIT_GAP]))

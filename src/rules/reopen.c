@@ -48,7 +48,8 @@ static void opened(struct rule_run *run, struct reopen_state *state, const struc
 		file->path_hash = path->hash;
 		file->kind = kind;
 	}
-	file->close = rule_burst_next(&file->burst, view, run->limits[REOPEN_GAP]);
+	file->close = rule_burst_next(&file->burst, view, run->limits[REOPEN_GAP]) &&
+		      !(state->calls->polled && view->slept > file->read);
 	round = (struct reopen_round *)rule_keys_get(run, &state->rounds, view,
 						     map_mix(view->process->id, view->made->id), NULL);
 	if (!round)
@@ -66,6 +67,8 @@ static void closed(struct rule_run *run, struct reopen_state *state, struct reop
 	struct reopen_file *file =
 		(struct reopen_file *)rule_keys_find(&state->files, map_mix(round->key.process_id, round->path_hash));
 
+	if (file && round->own && state->calls->own_kind)
+		file->kind = state->calls->own_kind;
 	if (file && file->close && !round->other && round->key.tally.calls > 0 && file->read > 0 &&
 	    state->calls->repeats(run, file, round, process)) {
 		rule_tally_merge(&file->key.tally, &round->key.tally);
@@ -76,6 +79,7 @@ static void closed(struct rule_run *run, struct reopen_state *state, struct reop
 	if (file && !round->other && round->bytes > 0) {
 		file->read = round->opened;
 		file->stat = round->stat;
+		file->part = round->part;
 	}
 	rule_keys_drop(run, &state->rounds, &round->key);
 }
@@ -83,9 +87,16 @@ static void closed(struct rule_run *run, struct reopen_state *state, struct reop
 static void was_read(struct reopen_round *round, const struct model_view *view)
 {
 	uint64_t asked = view->id == CALL_readv || view->id == CALL_preadv ? UINT64_MAX : view->call->args[2];
+	bool positioned = view->id == CALL_pread64 || view->id == CALL_preadv;
+	int64_t at = positioned ? (int64_t)view->call->args[3] : view->file->offset;
 
 	if (view->err || view->call->ret < 0)
 		return;
+	/* Where it goes on is no new place. */
+	if (at >= 0 && (round->brought == 0 || at != round->next))
+		round->part = map_mix(round->part, (uint64_t)at);
+	round->next = at < 0 ? -1 : at + view->call->ret;
+	round->own = round->own || positioned || view->id == CALL_readv;
 	round->bytes += (uint64_t)view->call->ret;
 	round->brought += view->call->ret > 0;
 	if (view->call->ret == 0 ? asked > 0 : asked != UINT64_MAX && (uint64_t)view->call->ret < asked)
@@ -137,6 +148,7 @@ void reopen_call(struct rule_run *run, const struct model_view *view)
 	case CALL_ioctl:
 		/* isatty */
 		round->other = round->other || !view->err;
+		round->own = true;
 		return;
 	case CALL_fcntl:
 		/* Locks, copies of the descriptor. */

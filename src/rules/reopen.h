@@ -17,6 +17,9 @@ struct reopen_round {
 	uint64_t bytes, brought; /* read so far, and by how many reads */
 	struct item_stat stat; /* ino 0: not asked */
 	unsigned kind;
+	uint64_t part; /* equal for rounds that read at the same places */
+	int64_t next; /* where the last read ended, -1 unknown */
+	bool own; /* not as the C library reads its lists */
 	bool ended; /* a read met the end */
 	bool other; /* something was done with it that is no reading */
 };
@@ -28,6 +31,7 @@ struct reopen_file {
 	char *path;
 	uint64_t path_hash, read; /* read: model_now when the last round was opened */
 	uint64_t times, brought; /* repeats, and their reads that brought something */
+	uint64_t part; /* of the last round */
 	struct item_stat stat;
 	unsigned kind;
 	bool close; /* the last opening followed the one before closely */
@@ -55,6 +59,8 @@ struct reopen_calls {
 	const struct reopen_words *words; /* by kind */
 	/* The kind of file that was opened, 0: not meant. */
 	unsigned (*kind)(struct rule_run *run, const struct model_view *view);
+	unsigned own_kind; /* of a file that the program reads in a way of its own, 0: as it was */
+	bool polled; /* a file opened after its reader slept may be another one by then */
 	/* Is this round, just closed, one that need not have been? */
 	bool (*repeats)(struct rule_run *run, const struct reopen_file *file, const struct reopen_round *round,
 			const struct model_process *process);

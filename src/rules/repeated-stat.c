@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * repeated-stat: one path looked at again and again in a burst, with the same
- * answer, when nothing that was seen could have changed it.  A path is told
+ * answer, when nothing that was seen could have changed it and nobody slept
+ * to wait for that.  A path is told
  * apart from others only when it comes twice; so a walk over a million files
  * keeps nothing.
  */
@@ -145,7 +146,9 @@ static bool is_new(struct rule_run *run, const struct model_view *view, const st
 
 	if (last->value != now->value || state->waited_all > last->asked || (waited && *waited > last->asked))
 		return true;
-	return model_changed(run->model, view->process, view->path->text, NULL) > last->asked;
+	/* Who sleeps in between waits for another answer. */
+	return view->slept > last->asked ||
+	       model_changed(run->model, view->process, view->path->text, NULL) > last->asked;
 }
 
 static struct group *group_of(struct rule_run *run, const struct model_view *view, enum look look)

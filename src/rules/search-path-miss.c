@@ -26,6 +26,8 @@ struct search_name {
 	struct rule_key key; /* first; its tally has the misses that wait */
 	enum search_kind kind;
 	bool searched; /* in enough directories */
+	uint64_t asked; /* model_now of the last miss */
+	bool polled; /* after a sleep: it waits for the name, and searches no more */
 	uint32_t waiting;
 	struct {
 		struct search_dir dir;
@@ -222,6 +224,10 @@ static void missed(struct rule_run *run, const struct model_view *view, const st
 	if (!group || !name)
 		return;
 	name->kind = kind;
+	name->polled = name->polled || (name->asked > 0 && view->slept > name->asked);
+	name->asked = model_now(run->model);
+	if (name->polled)
+		return;
 	if (kind == SEARCH_PROGRAMS) {
 		recent = rule_recent_put(&state->programs, view->process->pid, NULL);
 		recent->name = name_hash;

@@ -51,11 +51,12 @@ static void random_tell(struct rule_run *run, const struct law_entry *entry, str
 	const struct drawer *drawer = (const struct drawer *)entry;
 	bool drawn = entry->kind == BY_CALL;
 	uint64_t instead = drawn ? (drawer->bytes + AT_ONCE - 1) / AT_ONCE : drawer->opens;
-	char number[TEXT_NUMBER_MAX];
+	char number[TEXT_NUMBER_MAX + 8];
 
 	if (drawn)
-		finding_set(&finding->where, "%s bytes a call on the average",
-			    text_count(drawer->bytes / entry->key.tally.calls, number));
+		finding_set(
+			&finding->where, "%s a call on the average",
+			text_plural(drawer->bytes / entry->key.tally.calls, "byte", "bytes", number, sizeof number));
 	else
 		finding_set(&finding->where, "/dev/urandom, opened %s times", text_count(drawer->opens, number));
 	/* With each opening go a read and a close. */

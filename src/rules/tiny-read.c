@@ -89,6 +89,10 @@ static bool was_there(const struct read_state *state, const struct opened *opene
 {
 	const struct copier *copier;
 
+	/* What two processes read in turn none can read ahead for the other. */
+	if (opened->behind == RULE_BEHIND_FILE && view->file->offset_used && view->file->offset_shared &&
+	    view->id != CALL_pread64)
+		return false;
 	if (opened->behind == RULE_BEHIND_FILE)
 		return at < 0 || opened->next < 0 || at == opened->next;
 	if (view->process->calls == opened->process_calls + 1)

@@ -182,7 +182,11 @@ static void where(struct finding *finding, const struct uses *uses)
 		times(&buf, uses->tools.at[i], i ? ", " : "");
 	if (told < uses->tools.used)
 		(void)buf_printf(&buf, ", %s other tools", text_count(uses->tools.used - told, number));
-	if (uses->forks)
+	if (uses->forks && uses->forks->piped >= uses->forks->children)
+		(void)buf_printf(&buf, "%s%s %s in pipes", told ? ", and " : "",
+				 text_count(uses->forks->children, number),
+				 uses->forks->children == 1 ? "builtin" : "builtins");
+	else if (uses->forks)
 		(void)buf_printf(&buf, "%s%s %s no program", told ? ", and " : "",
 				 text_count(uses->forks->children, number),
 				 uses->forks->children == 1 ? "subshell that runs" : "subshells that run");
@@ -259,10 +263,33 @@ static void add_lives(struct finding *finding, const struct model_exe *starter, 
 	}
 }
 
+/* Subshells that go with no tool that could be another: words of a pipe, or brackets. */
+static void add_without(struct finding *finding, const struct uses *uses, uint64_t with_tools,
+			const struct model_exe *shell)
+{
+	uint64_t forks = uses->forks ? uses->forks->children : 0, all = uses->execs + forks,
+		 rest = forks > with_tools ? forks - with_tools : 0,
+		 piped = rest > 0 && uses->forks->piped < rest ? uses->forks->piped : rest;
+	struct finding_remedy *remedy;
+
+	remedy = rest > piped ? finding_add_remedy(finding, REMEDY_SOURCE) : NULL;
+	if (remedy) {
+		remedy->id = "no-subshell";
+		finding_set(&remedy->text, "set a variable in place of $(...), { } in place of ( )");
+		saves(remedy, finding, rest - piped, 0, all, uses->execs);
+	}
+	remedy = piped > 0 ? finding_add_remedy(finding, REMEDY_SOURCE) : NULL;
+	if (remedy) {
+		remedy->id = "no-pipe";
+		finding_set(&remedy->text, "%s in place of a builtin such as echo before a pipe",
+			    trivial_is_rich(shell) ? "a here string (<<<)" : "a here document (<<)");
+		saves(remedy, finding, piped, 0, all, uses->execs);
+	}
+}
+
 static void tell_script(struct rule_run *run, struct rule_key *key, struct uses *uses, struct finding_list *out)
 {
 	const struct model_exe *exe = key->exe;
-	struct finding_remedy *remedy;
 	struct finding *finding;
 	uint64_t calls = 0, forks = uses->forks ? uses->forks->children : 0, with_tools = 0;
 	bool shell = trivial_is_shell(exe);
@@ -286,12 +313,7 @@ static void tell_script(struct rule_run *run, struct rule_key *key, struct uses 
 	}
 	for (size_t i = 0; i < uses->tools.used; i++)
 		with_tools += forks_of(uses, uses->tools.at[i]);
-	remedy = forks > with_tools ? finding_add_remedy(finding, REMEDY_SOURCE) : NULL;
-	if (remedy) {
-		remedy->id = "no-subshell";
-		finding_set(&remedy->text, "set a variable in place of $(...), { } in place of ( )");
-		saves(remedy, finding, forks - with_tools, 0, uses->execs + forks, uses->execs);
-	}
+	add_without(finding, uses, with_tools, exe);
 	for (size_t i = 0; i < uses->tools.used; i++) {
 		calls += uses->tools.at[i]->calls;
 		add_lives(finding, exe, uses->tools.at[i]);

@@ -113,11 +113,16 @@ bool trivial_is_shell(const struct model_exe *exe)
 	return rule_shell_remedy(exe) != NULL;
 }
 
-const char *trivial_instead(const struct trivial_tool *tool, const struct model_exe *shell)
+bool trivial_is_rich(const struct model_exe *shell)
 {
 	static const char *const more[] = { "bash", "ksh", "mksh", "zsh", NULL };
 
-	return is_one_of(rule_base_name(shell->path), more) ? tool->bash : tool->posix;
+	return is_one_of(rule_base_name(shell->path), more);
+}
+
+const char *trivial_instead(const struct trivial_tool *tool, const struct model_exe *shell)
+{
+	return trivial_is_rich(shell) ? tool->bash : tool->posix;
 }
 
 bool trivial_by_order(const struct model_exe *exe)

@@ -7,6 +7,7 @@
  */
 #include "rules/trivial-process.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@
 struct child {
 	struct rule_key key; /* first */
 	bool born, judged, copied;
+	bool piped; /* started while another child of its starter had not been waited for, or before such a one */
 	bool waits; /* for small children of its own: its life is theirs */
 	uint64_t use; /* that it was counted for, when judged */
 };
@@ -26,6 +28,13 @@ struct child {
 struct before {
 	uint64_t hash; /* first: of the pid */
 	uint64_t process_id;
+};
+
+/* What a process has started last and not yet waited for. */
+struct row {
+	uint64_t hash; /* first: of its pid */
+	uint64_t process_id;
+	uint64_t child; /* pid, 0 none */
 };
 
 static uint64_t child_hash(uint64_t pid)
@@ -62,6 +71,41 @@ static void count(struct rule_run *run, struct child *child, const struct model_
 		(void)rule_tally_add(&key->tally, run->model, view);
 }
 
+static void mark_piped(struct trivial_state *state, struct child *child)
+{
+	struct trivial_use *use;
+
+	if (!child || child->piped)
+		return;
+	child->piped = true;
+	use = child->judged ? (struct trivial_use *)rule_keys_find(&state->uses, child->use) : NULL;
+	if (use && use->what == TRIVIAL_FORK)
+		use->piped++;
+}
+
+/* A shell starts all children of a pipe before it waits for one, and no other while it waits. */
+static void note_row(struct rule_run *run, const struct model_view *view, struct child *child, uint64_t pid)
+{
+	struct trivial_state *state = run->state;
+	struct row *row = rule_recent_put(&state->rows, child_hash(view->process->pid), NULL);
+
+	if (row->process_id == view->process->id && row->child) {
+		mark_piped(state, child_of(run, view, row->child, false));
+		mark_piped(state, child);
+	}
+	row->process_id = view->process->id;
+	row->child = pid;
+}
+
+static void note_waited(struct rule_run *run, const struct model_view *view, uint64_t pid)
+{
+	struct trivial_state *state = run->state;
+	struct row *row = rule_recent_get(&state->rows, child_hash(view->process->pid));
+
+	if (row && row->child == pid)
+		row->child = 0;
+}
+
 static void forked(struct rule_run *run, const struct model_view *view, uint64_t pid)
 {
 	struct trivial_state *state = run->state;
@@ -80,6 +124,7 @@ static void forked(struct rule_run *run, const struct model_view *view, uint64_t
 	if (!child)
 		return;
 	child->born = true;
+	note_row(run, view, child, pid);
 	count(run, child, view);
 }
 
@@ -97,6 +142,8 @@ static void trivial_call(struct rule_run *run, const struct model_view *view)
 			count(run, child, view);
 	} else if (view->id == CALL_wait4) {
 		child = ret > 0 ? child_of(run, view, (uint64_t)ret, false) : NULL;
+		if (ret > 0)
+			note_waited(run, view, (uint64_t)ret);
 		if (child)
 			count(run, child, view);
 		if (child && child->judged)
@@ -174,6 +221,7 @@ static void judge(struct rule_run *run, struct model_process *process)
 	use->brief += child->waits || life_of(run, process) <= run->limits[TRIVIAL_LIMIT_LIFE];
 	use->calls += process->calls;
 	use->copies += child->copied;
+	use->piped += what.what == TRIVIAL_FORK && child->piped;
 	use->nested += process->ppid != starter->pid;
 	parent = process->ppid != starter->pid ? child_of(run, NULL, process->ppid, false) : NULL;
 	if (parent)
@@ -230,7 +278,10 @@ static int trivial_start(struct rule_run *run)
 	state->children.candidate = UINT64_MAX;
 	rule_keys_init(&state->uses, sizeof(struct trivial_use), USES_MAX);
 	state->uses.candidate = 1;
-	return rule_recent_init(&state->before, sizeof(struct before), CHILDREN_MAX);
+	return rule_recent_init(&state->before, sizeof(struct before), CHILDREN_MAX) < 0 ||
+			       rule_recent_init(&state->rows, sizeof(struct row), CHILDREN_MAX) < 0
+		       ? -ENOMEM
+		       : 0;
 }
 
 static void trivial_done(struct rule_run *run)
@@ -240,6 +291,7 @@ static void trivial_done(struct rule_run *run)
 	rule_keys_done(run, &state->children);
 	rule_keys_done(run, &state->uses);
 	rule_recent_done(&state->before);
+	rule_recent_done(&state->rows);
 }
 
 static const uint16_t trivial_calls[] = {

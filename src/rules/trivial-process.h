@@ -42,6 +42,7 @@ struct trivial_use {
 	uint64_t children, calls;
 	uint64_t brief; /* of the children: lived no longer than the limit */
 	uint64_t nested; /* of the children: started by a subshell */
+	uint64_t piped; /* of children that run no program: next to others of a pipe */
 	uint64_t copies; /* of the children: with a memory of their own from the fork on */
 	bool told;
 };
@@ -50,6 +51,7 @@ struct trivial_state {
 	struct rule_keys children; /* by pid, until they were waited for */
 	struct rule_keys uses;
 	struct rule_recent before; /* by pid: who it was before its exec */
+	struct rule_recent rows; /* by pid: the child that it started last */
 };
 
 /* NULL: not known as one. */
@@ -57,6 +59,8 @@ const struct trivial_tool *trivial_tool(const struct model_process *process);
 /* What stands for the tool in this shell, NULL nothing. */
 const char *trivial_instead(const struct trivial_tool *tool, const struct model_exe *shell);
 bool trivial_is_shell(const struct model_exe *exe);
+/* One that can more than POSIX says: ${x/a/b}, <<<. */
+bool trivial_is_rich(const struct model_exe *shell);
 /* What makes xargs or find start one process for each item: "-n", ";"; NULL nothing. */
 const char *trivial_one_each(const struct model_process *starter);
 /* Its job is to start what others say, one process for each. */
