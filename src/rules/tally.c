@@ -179,6 +179,9 @@ void rule_tally_reset(struct rule_tally *tally)
 	free(tally->sample);
 	tally->sample = NULL;
 	tally->calls = tally->other = 0;
+	memset(&tally->owner, 0, sizeof tally->owner);
+	tally->owners.used = 0;
+	tally->latest_owner = 0;
 	tally->lines.used = 0;
 	if (tally->lines.room > LINES_SPARE)
 		vec_done(&tally->lines);

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <link.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,13 +48,28 @@ int book_reopen(int handle, const char *path)
 	return fd < 0 && errno == ENOENT ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) : fd;
 }
 
+/*
+ * Whether the kernel's maps mean this file.  They tell the device of the file
+ * system below where it is an overlay (before Linux 6.8), and that of the whole
+ * where it is a subvolume; stat(2) does not.  The inode is the same there.
+ */
+static bool is_mapped(const struct book_module *module, int fd, struct stat *ret)
+{
+	struct statfs about;
+
+	if (fstat(fd, ret) != 0 || !S_ISREG(ret->st_mode) || ret->st_ino != module->ino)
+		return false;
+	if (ret->st_dev == module->dev)
+		return true;
+	return fstatfs(fd, &about) == 0 && (about.f_type == OVERLAYFS_SUPER_MAGIC || about.f_type == BTRFS_SUPER_MAGIC);
+}
+
 /* A handle of the module's file, -1 it is another one. */
 static int handle_of(const struct book_module *module, const char *path, struct stat *ret)
 {
 	int handle = open(path, O_PATH | O_CLOEXEC);
 
-	if (handle >= 0 && fstat(handle, ret) == 0 && S_ISREG(ret->st_mode) && ret->st_ino == module->ino &&
-	    ret->st_dev == module->dev)
+	if (handle >= 0 && is_mapped(module, handle, ret))
 		return handle;
 	if (handle >= 0)
 		(void)close(handle);
@@ -70,7 +87,7 @@ static int open_same(const struct book_module *module, const char *path, uint64_
 		fd = book_reopen(handle, path);
 	if (handle >= 0)
 		(void)close(handle);
-	if (fd >= 0 && (fstat(fd, &st) != 0 || st.st_ino != module->ino || st.st_dev != module->dev)) {
+	if (fd >= 0 && !is_mapped(module, fd, &st)) {
 		(void)close(fd);
 		fd = -1;
 	}

@@ -137,3 +137,17 @@ assert a["top"][0]["count"] == 300, a'
 	[ "$status" -eq 121 ]
 	[[ $errors == *"300  getgid; p ask+0x"*" (p.c:2)"* ]]
 }
+
+@test "a program in a subvolume, whose device the kernel's maps call another one, is known" {
+	need mount unshare -m true
+	command -v mkfs.btrfs >/dev/null || skip "no mkfs.btrfs"
+	truncate -s 150M image
+	mkfs.btrfs -q image
+	mkdir top
+	# The loop device and the mount go with the namespace.
+	run_apart unshare -m sh -c 'mount -o loop image top && btrfs subvolume create top/sub >ignored &&
+		cp p top/sub/p && sleep 0.1 && "$0" run --engine ptrace --no-keep --floor 0%,0us -- top/sub/p' "$SYSCULL"
+	[[ $errors != *"mount: "* ]] || skip "$errors"
+	[ "$status" -eq 0 ]
+	[[ $errors == *"299  p ask+0x"*" (p.c:2)"* ]]
+}
