@@ -6,7 +6,7 @@
 static __attribute__((noinline)) int look(void)
 {
 	int fd = open("/etc/passwd", O_RDONLY); /*@ open */
-	char text[65536]; /* the whole of it: a part of a file is not read again with it */
+	static char text[65536]; /* the whole of it: a part of a file is not read again with it */
 	int got;
 
 	got = (int)read(fd, text, sizeof text); /*@ read */
