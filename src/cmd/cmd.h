@@ -42,6 +42,8 @@ bool command_parse(const struct command *command, int argc, char **argv, opt_set
 /* A value of the option `what`: -EINVAL with err. */
 /* --ring: "16M", "64K", "4096": a power of two, a page to 256 MiB. */
 int command_ring(const char *text, uint64_t *ret, struct error *err);
+/* A number of seconds, at least 0.1. */
+int command_seconds(const char *what, const char *text, uint64_t *ret_ns, struct error *err);
 int command_number(const char *what, const char *text, long least, long most, long *ret, struct error *err);
 int command_when(const char *what, const char *text, int *ret, struct error *err); /* auto 0, always 1, never 2 */
 /* The status when a command did not start: 127, 126, or else ours. */

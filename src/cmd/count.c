@@ -21,7 +21,6 @@
 #define NOTE_BYTES 200
 #define WAIT_MS 200
 #define PROGRESS_AFTER_NS UINT64_C(1000000000)
-#define SECONDS_MAX 31536000.0
 
 struct run {
 	const struct count_request *request;
@@ -40,17 +39,6 @@ struct run {
 	size_t note_count;
 	bool shown; /* a line of progress */
 };
-
-static int seconds(const char *what, const char *text, uint64_t *ret_ns, struct error *err)
-{
-	char *end;
-	double value = strtod(text, &end);
-
-	if (end == text || (*end && strcmp(end, "s") != 0) || !(value >= 0.1) || value > SECONDS_MAX)
-		return error_set(err, EINVAL, "%s wants a number of seconds, at least 0.1, not '%s'", what, text);
-	*ret_ns = (uint64_t)(value * 1e9);
-	return 0;
-}
 
 static int share(const char *text, double *ret, struct error *err)
 {
@@ -82,11 +70,10 @@ int count_option(struct count_request *request, int letter, const char *value, s
 		request->cgroup = value;
 		return 0;
 	case COUNT_DURATION:
-		request->needs = "--duration";
-		return seconds("--duration", value, &request->duration_ns, err);
+		return command_seconds("--duration", value, &request->duration_ns, err);
 	case COUNT_INTERVAL:
 		request->needs = "--interval";
-		return seconds("--interval", value, &request->interval_ns, err);
+		return command_seconds("--interval", value, &request->interval_ns, err);
 	case COUNT_OVERHEAD:
 		request->needs = "--max-overhead";
 		return share(value, &request->overhead, err);
@@ -104,6 +91,8 @@ int count_check(struct count_request *request, bool has_command, size_t pid_coun
 		const struct view *view, struct error *err)
 {
 	request->on = request->on || request->system || request->cgroup;
+	if (request->duration_ns && has_command)
+		return error_set(err, EINVAL, "--duration is for -a, --cgroup and -p; a command is watched to its end");
 	if (!request->on && request->needs)
 		return error_set(err, EINVAL, "%s is for counting: add --count, -a or --cgroup PATH", request->needs);
 	if (!request->on)
@@ -115,8 +104,6 @@ int count_check(struct count_request *request, bool has_command, size_t pid_coun
 	if ((request->system || request->cgroup) && (has_command || pid_count > 0))
 		return error_set(err, EINVAL, "%s watches what runs already: no command and no -p with it",
 				 request->system ? "-a" : "--cgroup");
-	if (request->duration_ns && has_command)
-		return error_set(err, EINVAL, "--duration is for -a, --cgroup and -p; a command is counted to its end");
 	if (filter_active(&view->filter) || view->by_region || view->by_site || view->formats.redact)
 		return error_set(err, EINVAL,
 				 "-e, -P, --failed, --by and --redact cannot be had when calls are counted");

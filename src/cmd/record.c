@@ -17,6 +17,7 @@ static const struct opt record_options[] = {
 	{ 'o', "output", "FILE", "keep the run in FILE, not as the last one (.zst: compressed)" },
 	WATCH_OPT_ATTACH,
 	{ 'q', "quiet", NULL, "no progress while attached" },
+	WATCH_OPT_DURATION,
 	WATCH_OPT_ENGINE,
 	WATCH_OPT_PIN,
 	WATCH_OPT_RING,
@@ -121,6 +122,10 @@ static int record_main(const struct command *command, int argc, char **argv)
 		return status;
 	if (s.watch.pid_count > 0 && first < argc) {
 		log_line("-p attaches to a process: no command can be given with it");
+		return EXIT_OURS;
+	}
+	if (s.watch.duration_ns && s.watch.pid_count == 0) {
+		log_line("--duration is for -p; a command is watched to its end");
 		return EXIT_OURS;
 	}
 	if (s.watch.pid_count == 0 && first >= argc) {

@@ -118,6 +118,8 @@ static void tell_log_warnings(struct replay *replay, const struct strace_facts *
 			       (unsigned long long)log->first_unparsed, log->first_text);
 		analysis_add_warning(&replay->facts, replay->log_unparsed);
 	}
+	if (log->before > 0)
+		analysis_add_warning(&replay->facts, "what the log begins with is no call, and is left out");
 	if (!log->times)
 		analysis_add_warning(&replay->facts,
 				     "the log has no times: where rules look at pauses, the calls in between "

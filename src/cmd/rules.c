@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* syscull rules: the list of rules.  syscull explain RULE: one rule's page. */
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 #include "cmd/project.h"
 #include "rules/page.h"
 #include "rules/rule.h"
+
+#define COLUMNS 80
 
 static int rules_main(const struct command *command, int argc, char **argv)
 {
@@ -91,6 +94,45 @@ static int set_option(void *data, int letter, const char *value, struct error *e
 	return 0;
 }
 
+/* How far the next lines of a point in a list are indented; SIZE_MAX: this line is no text. */
+static size_t indent_of(const char *line, size_t bytes)
+{
+	size_t blanks = 0;
+
+	while (blanks < bytes && line[blanks] == ' ')
+		blanks++;
+	if (blanks >= 4 || blanks == bytes || line[blanks] == '|' || line[blanks] == '#')
+		return SIZE_MAX;
+	return blanks + (bytes - blanks > 1 && line[blanks] == '-' && line[blanks + 1] == ' ' ? 2 : 0);
+}
+
+/* Text in at most 80 columns, which it is not always written in; tables and code as they are. */
+static void print_page(const char *text)
+{
+	while (*text) {
+		size_t bytes = strcspn(text, "\n"), indent = indent_of(text, bytes), lead = 0;
+		bool broken = indent != SIZE_MAX;
+
+		while (broken && bytes + lead > COLUMNS) {
+			size_t at = COLUMNS - lead;
+
+			while (at > indent && text[at] != ' ')
+				at--;
+			broken = at > indent;
+			if (!broken)
+				break;
+			printf("%*s%.*s\n", (int)lead, "", (int)at, text);
+			text += at + 1;
+			bytes -= at + 1;
+			lead = indent;
+		}
+		printf("%*s%.*s", (int)lead, "", (int)bytes, text);
+		text += bytes;
+		if (*text)
+			putchar(*text++);
+	}
+}
+
 static int explain(struct project *project, const char *name)
 {
 	const struct rule_page *page = rule_page_by_id(name);
@@ -102,7 +144,7 @@ static int explain(struct project *project, const char *name)
 		log_error(&err);
 		return EXIT_OURS;
 	}
-	fputs(page->text, stdout);
+	print_page(page->text);
 	print_settings(&project->conf, rule_by_id(name));
 	return command_finish();
 }

@@ -116,6 +116,7 @@ static int run(struct run_settings *s, char **argv)
 	int r = watch_check(&watch, &err);
 
 	watch.progress = !s->view.quiet;
+	watch.duration_ns = s->count.duration_ns;
 	if (r == 0 && watch.argv) {
 		r = engine_find_program(argv[0], &program, &err);
 		if (r < 0)

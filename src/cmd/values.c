@@ -7,6 +7,8 @@
 
 #include "cmd/cmd.h"
 
+#define SECONDS_MAX 31536000.0
+
 #define RING_MOST (256u << 20)
 
 int command_number(const char *what, const char *text, long least, long most, long *ret, struct error *err)
@@ -71,4 +73,15 @@ int command_exit_for(const struct error *err)
 	default:
 		return EXIT_OURS;
 	}
+}
+
+int command_seconds(const char *what, const char *text, uint64_t *ret_ns, struct error *err)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "s") != 0) || !(value >= 0.1) || value > SECONDS_MAX)
+		return error_set(err, EINVAL, "%s wants a number of seconds, at least 0.1, not '%s'", what, text);
+	*ret_ns = (uint64_t)(value * 1e9);
+	return 0;
 }

@@ -17,6 +17,9 @@ int watch_option(struct watch_options *options, int letter, const char *value, s
 		if (options->pid_count == WATCH_PIDS_MAX)
 			return error_set(err, E2BIG, "-p: at most %d processes", WATCH_PIDS_MAX);
 		r = command_number("-p", value, 1, INT_MAX, &number, err);
+		for (size_t i = 0; r == 0 && i < options->pid_count; i++)
+			if (options->pids[i] == (pid_t)number)
+				return 0;
 		if (r == 0)
 			options->pids[options->pid_count++] = (pid_t)number;
 		return r;
@@ -38,6 +41,8 @@ int watch_option(struct watch_options *options, int letter, const char *value, s
 	case WATCH_USER:
 		options->user = value;
 		return 0;
+	case WATCH_DURATION:
+		return command_seconds("--duration", value, &options->duration_ns, err);
 	default:
 		return 1;
 	}
@@ -55,5 +60,6 @@ struct watch watch_as_said(const struct watch_options *options, char *const *arg
 		.task_limit = options->task_limit,
 		.ring_bytes = options->ring_bytes,
 		.user = options->user,
+		.duration_ns = options->duration_ns,
 	};
 }

@@ -7,12 +7,16 @@
 
 #define WATCH_PIDS_MAX 64
 
-enum { WATCH_ENGINE = 1280, WATCH_PIN, WATCH_RING, WATCH_STACKS, WATCH_TASK_LIMIT, WATCH_USER };
+enum { WATCH_ENGINE = 1280, WATCH_PIN, WATCH_RING, WATCH_STACKS, WATCH_TASK_LIMIT, WATCH_USER, WATCH_DURATION };
 
 /* Rows for tables of options. */
 #define WATCH_OPT_ATTACH \
 	{ \
 		'p', "attach", "PID", "watch a running process until INT (repeatable)" \
+	}
+#define WATCH_OPT_DURATION \
+	{ \
+		WATCH_DURATION, "duration", "SECONDS", "-p: end after so long" \
 	}
 #define WATCH_OPT_ENGINE \
 	{ \
@@ -44,7 +48,7 @@ struct watch_options {
 	enum engine_pin pin;
 	enum engine_stacks stacks;
 	uint32_t task_limit;
-	uint64_t ring_bytes;
+	uint64_t ring_bytes, duration_ns;
 	pid_t pids[WATCH_PIDS_MAX];
 	size_t pid_count;
 };

@@ -201,7 +201,7 @@ static int pump(const struct watch *watch, const struct engine_ops *ops, struct 
 {
 	uint64_t begin_ns = clock_now_ns(), drawn_ns = begin_ns;
 	bool progress = watch->progress && !watch->argv && isatty(STDERR_FILENO);
-	bool shown = false;
+	bool shown = false, let_go = false, over;
 	int r;
 
 	for (;;) {
@@ -210,7 +210,9 @@ static int pump(const struct watch *watch, const struct engine_ops *ops, struct 
 
 		while ((signal = signals_next_forward()) != 0)
 			ops->forward(engine, signal);
-		if (signals_let_go())
+		over = !let_go && watch->duration_ns && clock_now_ns() - begin_ns >= watch->duration_ns;
+		let_go = let_go || over;
+		if (signals_let_go() || over)
 			ops->let_go(engine);
 		r = ops->next(engine, &record, err);
 		if (progress && r == ENGINE_RECORD && record->time_ns < drawn_ns + PROGRESS_AFTER_NS / 5) {

@@ -26,6 +26,7 @@ struct watch {
 	enum engine_stacks stacks;
 	uint32_t task_limit;
 	uint64_t ring_bytes; /* bpf engine; 0 the default */
+	uint64_t duration_ns; /* let go after so long; 0: at the end */
 	const char *user; /* whom the command runs as; NULL as we do */
 	/* NULL: all calls.  Else `auto` takes the engine that watches a scope at
 	 * full speed for the rest, whatever it would have taken; for call budgets

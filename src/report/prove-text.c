@@ -194,9 +194,13 @@ static void remedies(struct term *term, const struct prove_result *result, struc
 			text, "%s%s: %s %s, ", remedy->name, result->remedy_count > 1 ? " alone" : "",
 			text_plural((uint64_t)llabs(remedy->saves_calls), "call", "calls", number, sizeof number),
 			remedy->saves_calls < 0 ? "more" : "fewer");
-		share(text, remedy->shown, remedy->saves_ns, " saved");
-		(void)buf_puts(text, ", of CPU time ");
-		share(text, remedy->cpu_shown, remedy->saves_cpu_ns, "");
+		if (!remedy->shown && !remedy->cpu_shown) {
+			(void)buf_puts(text, "no difference shown in time or CPU time");
+		} else {
+			share(text, remedy->shown, remedy->saves_ns, " saved");
+			(void)buf_puts(text, ", of CPU time ");
+			share(text, remedy->cpu_shown, remedy->saves_cpu_ns, "");
+		}
 		if (remedy->estimated_ns >= 0) {
 			(void)buf_puts(text, "; estimated by run: ");
 			signed_ns(text, remedy->estimated_ns);

@@ -142,7 +142,7 @@ void word_markdown(FILE *out, const char *text)
 {
 	struct buf shown = BUF_INIT;
 
-	(void)text_escape(&shown, text, strlen(text), '\0', true);
+	word_harmless(&shown, text);
 	for (const char *p = buf_text(&shown); *p; p++) {
 		if (strchr("\\`*_{}[]<>#|!~&", *p))
 			(void)fputc('\\', out);

@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -129,6 +130,13 @@ static const struct name advices[] = { C(MADV_NORMAL),
 				       { "MADV_POPULATE_READ", 22 },
 				       { "MADV_POPULATE_WRITE", 23 },
 				       END };
+/* What programs ask of terminals, and of any descriptor. */
+static const struct name terminal_requests[] = { C(TCGETS),	 C(TCSETS),   C(TCSETSW),  C(TCSETSF),	  C(TCSBRK),
+						 C(TCXONC),	 C(TCFLSH),   C(TIOCEXCL), C(TIOCSCTTY),  C(TIOCGPGRP),
+						 C(TIOCSPGRP),	 C(TIOCOUTQ), C(TIOCSTI),  C(TIOCGWINSZ), C(TIOCSWINSZ),
+						 C(TIOCMGET),	 C(TIOCMSET), C(FIONREAD), C(TIOCNOTTY),  C(FIONBIO),
+						 C(TIOCSETD),	 C(TIOCGETD), C(TIOCGSID), C(TIOCGPTN),	  C(TIOCSPTLCK),
+						 C(TIOCGPTPEER), C(FIONCLEX), C(FIOCLEX),  C(FIOASYNC),	  END };
 /* What clone has in its lowest byte is a signal. */
 static const struct name clone_flags[] = { C(CLONE_VM),
 					   C(CLONE_FS),
@@ -247,6 +255,7 @@ static const struct words words_fcntl = { fcntl_commands, NULL, ALL, NULL };
 static const struct words words_prot = { NULL, protections, 0, protection_none };
 static const struct words words_map = { map_ways, map_flags, 0x3, NULL };
 static const struct words words_remap = { NULL, remap_flags, 0, NULL };
+static const struct words words_ioctl = { terminal_requests, NULL, ALL, NULL };
 static const struct words words_advice = { advices, NULL, ALL, NULL };
 static const struct words words_clone = { NULL, clone_flags, 0, NULL };
 static const struct words words_family = { families, NULL, ALL, NULL };
@@ -303,6 +312,7 @@ static const struct {
 	{ CALL_recvmmsg, 3, &words_message },
 	{ CALL_mremap, 3, &words_remap },
 	{ CALL_madvise, 2, &words_advice },
+	{ CALL_ioctl, 1, &words_ioctl },
 	{ CALL_flock, 1, &words_lock },
 	{ CALL_wait4, 2, &words_wait },
 	{ CALL_waitid, 3, &words_wait },
@@ -429,11 +439,12 @@ static bool signal_of(const char *name, size_t bytes, uint64_t *ret)
 bool sys_value_of(const char *name, size_t bytes, uint64_t *ret)
 {
 	static const struct name *const tables[] = {
-		access_ways, open_flags,     at_flags,	   at_unlink,	     at_access,	   access_modes,  access_exists,
-		whences,     fcntl_commands, protections,  protection_none,  map_ways,	   map_flags,	  remap_flags,
-		advices,     clone_flags,    families,	   socket_types,     socket_flags, message_flags, shutdowns,
-		locks,	     wait_options,   clocks,	   futex_operations, futex_flags,  mask_changes,  epoll_changes,
-		closings,    memory_files,   random_flags, renamings,	     resources,
+		access_ways,   open_flags,	 at_flags,	 at_unlink,	    at_access,	     access_modes,
+		access_exists, whences,		 fcntl_commands, protections,	    protection_none, map_ways,
+		map_flags,     remap_flags,	 advices,	 terminal_requests, clone_flags,     families,
+		socket_types,  socket_flags,	 message_flags,	 shutdowns,	    locks,	     wait_options,
+		clocks,	       futex_operations, futex_flags,	 mask_changes,	    epoll_changes,   closings,
+		memory_files,  random_flags,	 renamings,	 resources,
 	};
 
 	if (bytes == 0)

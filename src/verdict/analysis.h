@@ -159,6 +159,7 @@ struct verdict_call {
 	double ns; /* all of them together, untraced, waiting left out */
 	double low_ns, high_ns;
 	double usual_ns; /* of one of them: what a quarter took at most; 0 not known */
+	double most_ns; /* of one of them, where prices by paths are more than they took; 0 they are not */
 	enum price_source source; /* where most of it comes from */
 };
 

@@ -86,6 +86,7 @@ static struct verdict_call *list_calls(const struct tally *tally, const struct t
 		call->low_ns = amounts[i].low_ns;
 		call->high_ns = amounts[i].high_ns;
 		call->usual_ns = amounts[i].usual_ns;
+		call->most_ns = amounts[i].most_ns;
 		call->source = amounts[i].source;
 		if (call->row.nr == TALLY_OTHER_NR)
 			(void)strcpy(call->name, "others");

@@ -72,6 +72,15 @@ static struct price call_price_only(struct analysis_result *result, const struct
 		price.ns *= fit;
 		price.low_ns *= fit;
 	}
+	for (size_t i = 0; i < result->all_call_count; i++) {
+		const struct verdict_call *call = &result->all_calls[i];
+
+		if (call->row.id == sort->call && call->most_ns > 0 && price.ns > call->most_ns) {
+			price.ns = call->ns / (double)call->row.count;
+			price.low_ns = price.low_ns < price.ns ? price.low_ns : price.ns;
+			price.high_ns = call->most_ns;
+		}
+	}
 	for (size_t i = 0; sort->pages == 0 && !sort->work_stays && i < result->all_call_count; i++) {
 		const struct verdict_call *call = &result->all_calls[i];
 		uint64_t same = sort->err ? call->row.failed : call->row.count - call->row.failed;

@@ -340,6 +340,60 @@ static double sampled_ns(const struct time_row *times, double price_ns)
 	return ns > CLEARLY * price_ns && ns - price_ns > stop_ns / 2 ? ns : 0;
 }
 
+/* Of one call, with our stop: a few that take long, those that make a file among
+ * those that open one, do not show in it.  0: none has a duration. */
+static double quarter_ns(const struct time_row *times)
+{
+	uint64_t count = 0, at = 0;
+
+	for (unsigned class = 0; class < TIME_CLASSES; class ++)
+		count += times->count[class];
+	for (unsigned class = 0; class < TIME_CLASSES; class ++) {
+		at += times->count[class];
+		if (times->count[class] > 0 && at * QUARTER >= count)
+			return (double)times->sum_ns[class] / (double)times->count[class];
+	}
+	return 0;
+}
+
+/* What calls with paths took at most, where their price is clearly more; else 0.
+ * `ret_ns`: what they took, without what we may be wrong about our own side. */
+static double most_ns(const struct time_row *times, double price_ns, double stop_ns, double *ret_ns)
+{
+	double ns = quarter_ns(times);
+
+	if (times->sample_count >= TIME_MEASURED_LEAST) {
+		ns = times->sample_ns / times->sample_count;
+		stop_ns = times->sample_stop_ns / times->sample_count;
+	} else if (ns > 0) {
+		ns -= stop_ns;
+	} else {
+		return 0;
+	}
+	*ret_ns = ns > 0 ? ns : 0;
+	return price_ns > CLEARLY * (*ret_ns + stop_ns / 2) ? *ret_ns + stop_ns / 2 : 0;
+}
+
+/* A look-up that failed may have ended long before the end of its path. */
+static void lower_to_measured(const struct time_row *times, const struct tally_row *row, struct price_book *prices,
+			      double stop_ns, struct time_amount *ret)
+{
+	double count = (double)row->count, least_ns, ns;
+
+	if (row->path_components <= row->count)
+		return;
+	ret->most_ns = most_ns(times, ret->ns / count, stop_ns, &ns);
+	if (ret->most_ns <= 0)
+		return;
+	least_ns = price_of(prices, row->id, 0, 1).ns;
+	ns = ns < least_ns ? least_ns : ns;
+	ret->most_ns = ret->most_ns < ns ? ns : ret->most_ns;
+	ret->ns = count * ns;
+	ret->low_ns = ret->low_ns < count * least_ns ? ret->low_ns : count * least_ns;
+	ret->high_ns = count * ret->most_ns;
+	ret->source = PRICE_MEASURED;
+}
+
 struct far {
 	uint64_t count, known;
 	double ns, known_ns, slept_ns;
@@ -379,22 +433,6 @@ static double usual_sleep_ns(const struct time_row *times, const struct far *far
 		return 0;
 	usual_ns *= USUAL_MOST * (double)count;
 	return far->slept_ns < usual_ns ? far->slept_ns : usual_ns;
-}
-
-/* Of one call, with our stop: a few that take long, those that make a file among
- * those that open one, do not show in it.  0: none has a duration. */
-static double quarter_ns(const struct time_row *times)
-{
-	uint64_t count = 0, at = 0;
-
-	for (unsigned class = 0; class < TIME_CLASSES; class ++)
-		count += times->count[class];
-	for (unsigned class = 0; class < TIME_CLASSES; class ++) {
-		at += times->count[class];
-		if (times->count[class] > 0 && at * QUARTER >= count)
-			return (double)times->sum_ns[class] / (double)times->count[class];
-	}
-	return 0;
 }
 
 /* Of a call that may have been killed or refused there is no time: as the
@@ -449,9 +487,12 @@ void time_of_row(const struct time_book *book, const struct tally *tally, const 
 		return;
 	}
 	priced(tally, row, prices, ret);
-	if ((!works && !blocks) || row->index >= book->rows.used || row->count == 0)
+	if (row->index >= book->rows.used || row->count == 0)
 		return;
 	times = &book->rows.at[row->index];
+	lower_to_measured(times, row, prices, stop_ns, ret);
+	if (!works && !blocks)
+		return;
 	ret->usual_ns = quarter_ns(times) - stop_ns;
 	ret->usual_ns = ret->usual_ns > 0 ? ret->usual_ns : 0;
 	each_ns = ret->ns / (double)row->count;

@@ -24,6 +24,10 @@
  * long durations count when they are the way of that call: exec, or more than
  * a tenth of its calls.  Calls that always do the same never take longer.
  *
+ * A path has a price by its parts, and a look-up that fails may have ended at the
+ * first of them.  So where such a price is clearly more than the calls took,
+ * beyond what we may be wrong about F, they have what they took.
+ *
  * Durations are kept as counts and sums in half-octave classes per tally
  * row, because F is known only at the end: memory does not grow with calls.
  *
@@ -82,6 +86,7 @@ struct time_amount {
 	double ns, low_ns, high_ns;
 	double waiting_ns;
 	double usual_ns; /* of one call: what a quarter of them took at most; 0 not known */
+	double most_ns; /* of one call, where the price by its path is more than they took; 0 it is not */
 	enum price_source source; /* where most of it comes from */
 };
 

@@ -114,6 +114,22 @@ fails_with()
 	fails_with "no command can be given" "$SYSCULL" run -p 1 ls
 }
 
+@test "--duration ends what was attached, and a process that is named twice is watched once" {
+	need ptrace "$SYSCULL" run -q -- true
+	sleep 60 &
+	pid=$!
+	for engine in auto ptrace; do
+		timeout 30 "$SYSCULL" run --no-keep --engine $engine -p $pid -p $pid --duration 0.3 -o report
+		head -n 1 report | grep -q "^attached to $pid (sleep): 1 process"
+		timeout 30 "$SYSCULL" record --engine $engine -p $pid --duration 0.3 -o trace
+	done
+	kill $pid
+	run_apart "$SYSCULL" show trace
+	[ "$status" -lt 2 ]
+	fails_with "a command is watched to its end" "$SYSCULL" run --duration 1 true
+	fails_with "a command is watched to its end" "$SYSCULL" record --duration 1 -o trace true
+}
+
 @test "missing arguments" {
 	for name in output attach color engine pin task-limit; do
 		fails_with "option --$name needs" "$SYSCULL" run "--$name"

@@ -100,6 +100,18 @@ setup()
 	[ "$status" -eq 2 ]
 }
 
+@test "escapes are written once in a bug report" {
+	need ptrace "$SYSCULL" run -q -- true
+	dir=$'d\n\033[2Jx'
+	mkdir "$dir"
+	for i in $(seq 100); do : >"$dir/$i"; done
+	"$SYSCULL" record -o trace -- ls -l "$dir" >/dev/null
+	"$SYSCULL" report --format issue trace >out || true
+	# In Markdown a backslash is two, and a bracket has one.
+	grep '^Where: ' out | grep -qF 'd\\n\\33\[2Jx'
+	expect "$(grep '^Where: ' out | grep -cF 'd\\\\n')" 0
+}
+
 @test "markup of a program's is text in a bug report" {
 	need ptrace "$SYSCULL" run -q -- true
 	"$SYSCULL" record -o trace -- ls -l 'odd <script>"&' >/dev/null

@@ -12,6 +12,8 @@ load helper
 		expect "$status$errors" 0
 		[[ $output == *"$id"* ]]
 		[ "$(wc -l <out)" -ge 10 ]
+		# Tables, code and addresses are as they are.
+		expect "$(grep -vE '^\||^    |^ *(- )?https?://' out | awk 'length > 80' | grep -c ' ')" 0
 	done
 }
 

@@ -24,7 +24,11 @@ static bool get_line(struct strace_file *file, char **line, size_t *room, size_t
 
 	if (bytes < 0)
 		return false;
-	file->lines++;
+	if (file->lines++ == 0 && bytes >= 3 && memcmp(*line, "\xef\xbb\xbf", 3) == 0) {
+		/* The mark of an editor. */
+		bytes -= 3;
+		memmove(*line, *line + 3, (size_t)bytes + 1);
+	}
 	while (bytes > 0 && ((*line)[bytes - 1] == '\n' || (*line)[bytes - 1] == '\r'))
 		bytes--;
 	*ret_bytes = (size_t)bytes;
@@ -228,7 +232,7 @@ void strace_rewind(struct strace_file *file)
 	file->lines = 0;
 	file->last_ns = 0;
 	file->table = STRACE_TABLE_NONE;
-	file->ended = file->ready = false;
+	file->ended = file->ready = file->begun = false;
 }
 
 /* A stream of its own on what is open already. */

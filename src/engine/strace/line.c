@@ -208,6 +208,8 @@ bool strace_log_is(const char *text, size_t bytes)
 
 	if (memchr(text, '\0', bytes))
 		return false;
+	if (bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+		text += 3;
 	/* No log, and the engine says what it is. */
 	if (strace_table_is(text, bytes))
 		return true;

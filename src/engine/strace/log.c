@@ -54,8 +54,18 @@ void strace_end(struct strace_log *log, struct buf *record)
 
 /* Files */
 
+/* What a program wrote before the first call: nothing of a call that was cut. */
+static bool is_before(const struct strace_file *file)
+{
+	return !file->begun && !memmem(file->line, file->bytes, " = ", 3) && !memchr(file->line, '(', file->bytes);
+}
+
 static void not_parsed(struct strace_log *log, const struct strace_file *file)
 {
+	if (is_before(file)) {
+		log->facts.before++;
+		return;
+	}
 	log->facts.unparsed++;
 	log->stats.lost++;
 	log->stats.seen++;
@@ -76,6 +86,7 @@ bool strace_ready(struct strace_log *log, struct strace_file *file)
 			continue;
 		}
 		file->ready = true;
+		file->begun = file->begun || strace_line_tells(&file->parts);
 		if (!file->parts.timed)
 			continue;
 		log->facts.times = true;

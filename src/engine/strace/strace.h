@@ -36,6 +36,7 @@ struct strace_facts {
 	bool identities; /* -v: dev and inode of files */
 	bool filtered; /* programs ended without exit_group: calls were left out, or the log was cut */
 	uint64_t lines, unparsed;
+	uint64_t before; /* lines that are no calls, before the first one */
 	unsigned cut; /* processes whose end is missing in a log that has the first program's beginning */
 	uint64_t first_unparsed; /* number of the line, 0 none */
 	const char *first_text; /* its beginning, escaped; lives as long as the engine */
@@ -93,6 +94,7 @@ struct strace_file {
 	char *line; /* the next one, read ahead */
 	size_t room, bytes;
 	bool ready, ended;
+	bool begun; /* a call was in it */
 	enum strace_table table;
 	bool tables; /* there was one */
 	bool detached; /* strace said that it left a task */

@@ -423,14 +423,45 @@ static void logs_are_recognised(void **state)
 				  "brk(NULL) = 0x5\n";
 	static const char prose[] = "This is a text.\nIt has lines (and brackets) = so what\nNo calls though\n";
 	static const char table[] = "     calls syscall\n--------- -------\n";
+	static const char marked[] = "\xef\xbb\xbfgetpid() = 1\n";
 	static const char binary[] = "getpid() = 1\n\0\0";
 
 	(void)state;
 	assert_true(strace_log_is(log, sizeof log - 1));
 	assert_true(strace_log_is(table, sizeof table - 1));
+	assert_true(strace_log_is(marked, sizeof marked - 1));
 	assert_false(strace_log_is(prose, sizeof prose - 1));
 	assert_false(strace_log_is(binary, sizeof binary - 1));
 	assert_false(strace_log_is("", 0));
+}
+
+/* A log on a program's stream, and one that an editor has saved. */
+static void what_stands_before_the_first_call_is_none(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t before, unparsed;
+	} rows[] = {
+		{ "some words\n\ngetpid() = 1\n", 1, 0 },
+		{ "some words\nand more\ngetpid() = 1\n", 2, 0 },
+		{ "\xef\xbb\xbfgetpid() = 1\n", 0, 0 },
+		/* The end of a call, whose begin is not there. */
+		{ "\"/etc\", O_RDONLY) = 3\ngetpid() = 1\n", 0, 1 },
+		{ "getpid() = 1\nsome words\n", 0, 1 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		struct strace_facts facts;
+		struct world w;
+
+		begin(&w, rows[i].text, strlen(rows[i].text));
+		check_call(next_call(&w), "getpid", 1);
+		assert_null(next_call(&w));
+		strace_facts_of(w.engine, &facts);
+		assert_int_equal(facts.before, rows[i].before);
+		end(&w, rows[i].unparsed);
+	}
 }
 
 int main(void)
@@ -441,6 +472,7 @@ int main(void)
 		cmocka_unit_test(children_come_after_their_makers),
 		cmocka_unit_test(what_is_no_call_is_counted),
 		cmocka_unit_test(what_stands_in_lines),
+		cmocka_unit_test(what_stands_before_the_first_call_is_none),
 		cmocka_unit_test(tables_hold_no_calls),
 		cmocka_unit_test(cut_between_lines),
 		cmocka_unit_test(torn_anywhere),

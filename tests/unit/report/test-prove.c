@@ -93,7 +93,7 @@ static void a_share_within_chance_is_no_saving(void **state)
 	char *text = written("text", &result);
 
 	has(text, "TZ='a|b' alone: 1,000 calls fewer, 2.00 ms saved, of CPU time 1.90");
-	has(text, "LC_ALL=C alone: 1 call more, no difference shown, of CPU time");
+	has(text, "LC_ALL=C alone: 1 call more, no difference shown in time or CPU time;");
 	free(text);
 	result.cpu.word = PROVE_NO_DIFFERENCE;
 	text = written("json", &result);

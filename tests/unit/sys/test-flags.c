@@ -55,6 +55,9 @@ static void words_of_files(void **state)
 	IS(fcntl, 1, F_GETFL, "F_GETFL");
 	IS(fcntl, 1, F_DUPFD_CLOEXEC, "F_DUPFD_CLOEXEC");
 	IS(fcntl, 1, 5000, "");
+	IS(ioctl, 1, 0x5401, "TCGETS");
+	IS(ioctl, 1, 0x5413, "TIOCGWINSZ");
+	IS(ioctl, 1, 0x12345, "");
 }
 
 static void words_of_memory(void **state)

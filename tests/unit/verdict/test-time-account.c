@@ -5,6 +5,8 @@
  */
 #include "test.h"
 
+#include <errno.h>
+
 #include "verdict/time.h"
 
 #define PRICE 200.0
@@ -98,6 +100,45 @@ static void what_cannot_work_costs_its_price(void **state)
 		assert_true(NEAR(amount.ns, PRICE * seen[i].count, 1));
 		assert_true(amount.waiting_ns == 0);
 		assert_int_equal(amount.source, PRICE_CALIBRATED);
+	}
+}
+
+/* A look-up that failed at the first of 2,000 parts, by 25 ns a part: as durations say, and not without. */
+static void a_path_costs_no_more_than_was_taken(void **state)
+{
+	static const struct price_fixed rows[] = { { CALL_access, 0, 175, 25 }, { CALL_access, ENOENT, 175, 25 } };
+	struct event_call call = { .head = { .tid = 7 }, .arch = SYS_ARCH_NATIVE };
+	struct world *world = *state;
+
+	price_book_free(world->prices);
+	world->prices = price_book_new_fixed(rows, 2, PRICE);
+	for (unsigned components = 5; components <= 2000; components += 1995) {
+		struct time_amount amount;
+		double each_ns;
+
+		tally_done(&world->tally);
+		time_done(&world->book);
+		tally_init(&world->tally);
+		time_init(&world->book);
+		add(world, CALL_close, STOP + PRICE, NULL, 100);
+		call.nr = sys_call_nr(SYS_ARCH_NATIVE, CALL_access);
+		call.duration_ns = (uint64_t)(STOP + 175 + 25);
+		for (unsigned i = 0; i < 999; i++)
+			assert_int_equal(time_add_call(&world->book,
+						       tally_add(&world->tally, &call, ENOENT, components), &call,
+						       ENOENT, NULL),
+					 0);
+		amount = amount_of(world, CALL_access);
+		each_ns = amount.ns / 999;
+		if (components == 5) {
+			assert_true(NEAR(each_ns, 300, 1));
+			assert_true(amount.most_ns == 0);
+		} else {
+			/* Of the first part at least, and within half a stop. */
+			assert_true(each_ns > 199 && each_ns < 200 + STOP / 10);
+			assert_true(amount.most_ns >= each_ns && amount.most_ns <= 200 + STOP);
+			assert_int_equal(amount.source, PRICE_MEASURED);
+		}
 	}
 }
 
@@ -215,6 +256,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(what_cannot_work_costs_its_price),
+		TEST(a_path_costs_no_more_than_was_taken),
 		TEST(who_lost_the_cpu_did_not_work),
 		TEST(who_had_the_cpu_worked),
 		TEST(a_call_never_has_more_than_it_took),
