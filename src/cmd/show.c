@@ -192,6 +192,12 @@ static void put_call(struct show *s, const struct model_view *view, const struct
 		if (s->files && view->made)
 			style.made = view->made->path;
 	}
+	/* The model has the new program already. */
+	if (view->call && view->err == 0 && sys_call(view->id)->classes & SYS_FAMILY_exec) {
+		style.argv = view->process->argv;
+		style.argv_bytes = view->process->argv_bytes;
+		style.argv_cut = view->process->argv_cut;
+	}
 	(void)event_call_text(&s->line, call, view->id, &style);
 	if (!s->tsv && !(call->head.flags & (EVENT_F_UNFINISHED | EVENT_F_KILLED))) {
 		(void)buf_puts(&s->line, " <");

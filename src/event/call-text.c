@@ -200,6 +200,29 @@ static void put_arg(struct buf *out, const struct event_call *event, enum sys_ca
 	put_pointer(out, event->args[arg], full);
 }
 
+/* ["ls", "-l"] */
+static void put_words(struct buf *out, const struct event_call_style *style)
+{
+	const char *at = style->argv, *end = at + style->argv_bytes, *between = "";
+
+	(void)buf_putc(out, '[');
+	while (at < end) {
+		size_t bytes = strnlen(at, (size_t)(end - at));
+
+		(void)buf_printf(out, "%s\"", between);
+		(void)text_escape(out, at, bytes, '"', false);
+		(void)buf_putc(out, '"');
+		between = ", ";
+		at += bytes + 1;
+	}
+	(void)buf_puts(out, style->argv_cut ? ", ...]" : "]");
+}
+
+static bool is_argv(enum sys_call_id id, unsigned arg)
+{
+	return (id == CALL_execve && arg == 1) || (id == CALL_execveat && arg == 2);
+}
+
 /* open's mode means nothing without a file to make; strace leaves it out. */
 static bool is_left_out(enum sys_call_id id, const struct event_call *event, unsigned arg)
 {
@@ -274,7 +297,10 @@ int event_call_text(struct buf *out, const struct event_call *event, enum sys_ca
 			break;
 		if (arg > 0)
 			(void)buf_puts(out, ", ");
-		put_arg(out, event, id, arg, style->full);
+		if (style->full && style->argv && is_argv(id, arg))
+			put_words(out, style);
+		else
+			put_arg(out, event, id, arg, style->full);
 		if (style->full && style->file && arg == first_fd(call) && (int32_t)event->args[arg] >= 0)
 			put_file(out, style->file);
 	}

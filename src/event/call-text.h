@@ -17,6 +17,11 @@ struct event_call_style {
 	/* With full: the file behind the first descriptor, and the one that the
 	 * call made; NULL none.  Foreign text. */
 	const char *file, *made;
+	/* With full: the words of the program that an execve has begun, each with a NUL
+	 * at its end; NULL not known. */
+	const char *argv;
+	size_t argv_bytes;
+	bool argv_cut; /* there are more */
 };
 
 /* Appends name, arguments and result; -ENOMEM.  id: event_call_id. */

@@ -153,6 +153,6 @@ fails_with()
 
 @test "at most 64 processes can be named" {
 	pids=()
-	for _ in $(seq 65); do pids+=(-p 4194303); done
+	for n in $(seq 65); do pids+=(-p $((4194303 - n))); done
 	fails_with "at most 64 processes" "$SYSCULL" run "${pids[@]}"
 }

@@ -363,6 +363,15 @@ zstd_here()
 	[[ $output == *"close("*"/d100/f1>)"* ]]
 }
 
+@test "show: the words of a command, so that what is read back knows it" {
+	"$SYSCULL" record -o t -- sh -c 'exec /bin/echo "a b" $(printf "c\nd")' >/dev/null
+	"$SYSCULL" show -e execve t >calls
+	grep -qF 'execve("/bin/echo", ["/bin/echo", "a b", "c", "d"], 0x' calls
+	"$SYSCULL" show t >log
+	"$SYSCULL" report log >text || true
+	grep -q '^sh -c .*: exit 0, ' text
+}
+
 @test "show: what is selected" {
 	"$SYSCULL" record -o t -- ls -l d100 >/dev/null
 	expect "$("$SYSCULL" show -e lgetxattr t | wc -l)" 101
