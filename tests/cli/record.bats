@@ -189,7 +189,7 @@ same_report()
 	[[ $errors == *"cut: the file is cut off"* ]]
 	expect "$(wc -l <err)" 1
 	[[ $output == *"Beware"*"not all is"* ]]
-	[[ $output == *"getxattr"* ]]
+	[[ $output == *"xattr-probe"* ]]
 	# What is missing may be the waste.
 	expect "$status" 2
 	bytes=$((bytes / 2))
