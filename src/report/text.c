@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
@@ -58,6 +59,19 @@ static void outcome(const struct analysis_facts *facts, struct buf *buf)
 		(void)buf_printf(buf, "exit %d, ", facts->exit_status);
 }
 
+/* The name that it was started by, where that is a link to its program: redis-server,
+ * whose file is redis-check-rdb.  Titles that programs write over their words follow a blank. */
+static void put_name(const struct model_process *process, struct buf *buf)
+{
+	const char *exe = process->exe->path;
+	char *word = process->argv ? strndup(process->argv, strcspn(process->argv, " :")) : NULL;
+	char *real = word && *word == '/' ? realpath(word, NULL) : NULL;
+
+	(void)buf_printf(buf, " (%s)", rule_base_name(real && strcmp(real, exe) == 0 ? word : exe));
+	free(real);
+	free(word);
+}
+
 /* "attached to 1234 (nginx), 1235 (nginx)". */
 static void attached_words(const struct analysis_result *result, struct buf *buf)
 {
@@ -71,7 +85,7 @@ static void attached_words(const struct analysis_result *result, struct buf *buf
 			n++;
 		(void)buf_printf(buf, "%s %d", i ? "," : " to", (int)result->facts.pids[i]);
 		if (process)
-			(void)buf_printf(buf, " (%s)", rule_base_name(process->exe->path));
+			put_name(process, buf);
 	}
 }
 

@@ -124,6 +124,13 @@ fails_with()
 		timeout 30 "$SYSCULL" record --engine $engine -p $pid --duration 0.3 -o trace
 	done
 	kill $pid
+	# By the link that it was started by.
+	ln -s "$(command -v sleep)" dozer
+	"$PWD/dozer" 60 &
+	pid=$!
+	timeout 30 "$SYSCULL" run --no-keep -p $pid --duration 0.3 -o report
+	kill $pid
+	head -n 1 report | grep -q "^attached to $pid (dozer): 1 process"
 	run_apart "$SYSCULL" show trace
 	[ "$status" -lt 2 ]
 	fails_with "a command is watched to its end" "$SYSCULL" run --duration 1 true
