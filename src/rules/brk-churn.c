@@ -26,6 +26,7 @@ struct heap {
 	uint64_t unmapped; /* the largest that may have been a block of malloc */
 	/* sbrk(2) and malloc are in the same library; see moved_as_malloc. */
 	uint64_t pad; /* what malloc would ask for ahead of the need */
+	uint64_t set; /* what it was told to by the environment, 0 nothing */
 	bool not_malloc, uneven;
 };
 
@@ -50,6 +51,13 @@ static void look_at_move(struct heap *heap, uint64_t was, uint64_t now)
 static bool moved_as_malloc(const struct heap *heap)
 {
 	return !heap->not_malloc && heap->uneven;
+}
+
+static uint64_t set_of(const struct model_process *process)
+{
+	const char *set = model_getenv(process, "MALLOC_TOP_PAD_");
+
+	return set ? strtoull(set, NULL, 10) : 0;
 }
 
 static uint64_t pad_of(const struct model_process *process)
@@ -138,6 +146,7 @@ static void heap_call(struct rule_run *run, const struct model_view *view)
 	heap->end = now;
 	if (was == 0) {
 		heap->pad = pad_of(view->process);
+		heap->set = set_of(view->process);
 		heap->first = view->call->args[0] == 0 ? now : 0;
 	} else if (was != now) {
 		look_at_move(heap, was, now);
@@ -148,15 +157,20 @@ static void heap_call(struct rule_run *run, const struct model_view *view)
 		grew(run, heap, view, now - was);
 }
 
+static uint64_t pad_to_set(const struct heap *heap)
+{
+	uint64_t pad = memory_round(heap->largest + MEMORY_PAD);
+
+	return pad < 1000000 ? 1000000 : pad;
+}
+
 /* The settings that end it. */
 static void tell_settings(struct rule_run *run, const struct heap *heap, struct finding *finding)
 {
-	uint64_t pad = memory_round(heap->largest + MEMORY_PAD);
 	struct finding_remedy *remedy = finding_add_remedy(finding, REMEDY_ENVIRONMENT);
+	uint64_t pad = pad_to_set(heap);
 	char number[TEXT_NUMBER_MAX];
 
-	if (pad < 1000000)
-		pad = 1000000;
 	if (!remedy)
 		return;
 	remedy->id = "top-pad";
@@ -191,7 +205,8 @@ static void heap_tell(struct rule_run *run, const struct law_entry *entry, struc
 	finding_set(&finding->where, "heap, up to %s bytes at a time, %s times", text_count(heap->largest, number),
 		    text_count(heap->times, number2));
 	memory_tell_faults(finding, CALL_brk, pages / 2, pages, "half of it");
-	if (glibc && moved_as_malloc(heap))
+	/* A pad that is set and does not help is no help. */
+	if (glibc && moved_as_malloc(heap) && heap->set < pad_to_set(heap))
 		tell_settings(run, heap, finding);
 	else
 		(void)finding_add_remedy_all(finding, REMEDY_SOURCE, "keep", "keep the memory and use it again");
