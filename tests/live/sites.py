@@ -173,9 +173,7 @@ def handler(built):
     expect(built.run("./p", stacks="deep"), {
         (at("handler", "handler.c", "handler"),) * 2: 230,
         (at("apart", "handler.c", "apart"),) * 2: 115,
-        # raise(3) asks for two ids; the first time is no repeat.
-        (at("main", "handler.c", "raise"),) * 2: 2 * 230 - 2,
-        (at("main", "handler.c", "other"),) * 2: 2 * 115,
+        # The ids that raise(3) asks for are not counted.
     })
     # Through the frame that the kernel made, to who was interrupted.
     got = frames_of(built.sites())
