@@ -91,10 +91,10 @@ int load_undisturbed(int (*load)(void *skel), void *skel)
 	return r;
 }
 
-static int load_skeleton(void *skel)
-{
-	return kernel_bpf__load(skel);
-}
+struct load_work {
+	struct loaded *loaded;
+	uint32_t ring_bytes;
+};
 
 static int refused(struct error *err, int code)
 {
@@ -138,7 +138,7 @@ static void settle(struct loaded *ret, const struct load_spec *spec, uint32_t ri
 	plan_make((struct kern_plan *)ret->skel->rodata->plans, spec->items);
 }
 
-static int size_maps(struct loaded *ret, const struct load_spec *spec, uint32_t ring_bytes)
+static int size_maps(struct loaded *ret, const struct load_spec *spec)
 {
 	const struct kernel_bpf *skel = ret->skel;
 	uint32_t lost = load_fault("lost"), awaited = load_fault("awaited");
@@ -146,8 +146,6 @@ static int size_maps(struct loaded *ret, const struct load_spec *spec, uint32_t 
 
 	if (r == 0)
 		r = bpf_map__set_max_entries(skel->maps.scratches, ret->cpus);
-	if (r == 0)
-		r = bpf_map__set_max_entries(skel->maps.ring, ring_bytes);
 	if (r == 0 && lost)
 		r = bpf_map__set_max_entries(skel->maps.lost, lost);
 	if (r == 0 && awaited)
@@ -164,6 +162,76 @@ static int size_maps(struct loaded *ret, const struct load_spec *spec, uint32_t 
 			r = bpf_map__set_max_entries(skel->maps.late_keys, 1);
 	}
 	return r;
+}
+
+/* The ring, and the place where the programs look for it. */
+struct first_ring {
+	pthread_t thread;
+	bool running;
+	int ring, rings, result;
+};
+
+static void *put_ring(void *data)
+{
+	struct first_ring *first = data;
+	uint32_t key = 0;
+
+	first->result = bpf_map_update_elem(first->rings, &key, &first->ring, BPF_ANY);
+	return NULL;
+}
+
+/*
+ * Both are made before the rest, since the kernel lets whoever puts a map in
+ * a place wait until no program can know the one before: some 10 ms, in which
+ * another thread waits while the programs are verified.
+ */
+static int begin_ring(struct loaded *ret, uint32_t bytes, struct first_ring *first)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options);
+	const struct kernel_bpf *skel = ret->skel;
+	int r;
+
+	*first = (struct first_ring){ .rings = -1 };
+	first->ring = bpf_map_create(BPF_MAP_TYPE_RINGBUF, "ring", 0, 0, bytes, NULL);
+	if (first->ring < 0)
+		return first->ring;
+	options.inner_map_fd = (uint32_t)first->ring;
+	first->rings =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "rings", sizeof(uint32_t), sizeof(uint32_t), 1, &options);
+	if (first->rings < 0)
+		return first->rings;
+	r = bpf_map__reuse_fd(skel->maps.ring, first->ring);
+	if (r == 0)
+		r = bpf_map__reuse_fd(skel->maps.rings, first->rings);
+	if (r != 0)
+		return r;
+	first->running = pthread_create(&first->thread, NULL, put_ring, first) == 0;
+	if (!first->running)
+		(void)put_ring(first);
+	return 0;
+}
+
+static int end_ring(struct first_ring *first)
+{
+	if (first->running)
+		(void)pthread_join(first->thread, NULL);
+	if (first->rings >= 0)
+		(void)close(first->rings);
+	if (first->ring >= 0)
+		(void)close(first->ring);
+	return first->result;
+}
+
+static int load_skeleton(void *data)
+{
+	struct load_work *work = data;
+	struct first_ring first;
+	int r = begin_ring(work->loaded, work->ring_bytes, &first), put;
+
+	if (r == 0)
+		r = kernel_bpf__load(work->loaded->skel);
+	put = end_ring(&first);
+	return r != 0 ? r : put;
 }
 
 static int share_books(struct loaded *ret, const struct load_spec *spec)
@@ -224,6 +292,7 @@ static int load_by(struct loaded *ret, const struct load_spec *spec, enum kern_r
 	int cpus = libbpf_num_possible_cpus();
 	uint32_t wanted = load_fault("first") ? load_fault("first") : FIRST_RING;
 	uint32_t first = spec->whole_ring || spec->ring_bytes < wanted ? (uint32_t)spec->ring_bytes : wanted;
+	struct load_work work = { ret, first };
 	struct fields_types types;
 	const char *missing;
 	int r;
@@ -248,9 +317,9 @@ static int load_by(struct loaded *ret, const struct load_spec *spec, enum kern_r
 	if (load_fault("cast"))
 		types.cast = load_fault("cast");
 	*way = take_registers(ret, &types, *way);
-	r = load_fault("refused") ? -(int)load_fault("refused") : size_maps(ret, spec, first);
+	r = load_fault("refused") ? -(int)load_fault("refused") : size_maps(ret, spec);
 	if (r == 0)
-		r = load_undisturbed(load_skeleton, ret->skel);
+		r = load_undisturbed(load_skeleton, &work);
 	if (r == 0)
 		r = ring_open(&ret->ring, bpf_map__fd(ret->skel->maps.ring), first);
 	if (r == 0)
