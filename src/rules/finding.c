@@ -165,6 +165,17 @@ void finding_remedy_saves_all_but(struct finding_remedy *remedy, const struct fi
 	}
 }
 
+int finding_site_by_count(const void *a, const void *b)
+{
+	const struct finding_site *x = a, *y = b;
+
+	if (x->count != y->count)
+		return x->count < y->count ? 1 : -1;
+	if (x->offset != y->offset)
+		return x->offset < y->offset ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
 struct finding_remedy *finding_add_remedy_all(struct finding *finding, enum finding_remedy_kind kind, const char *id,
 					      const char *text)
 {

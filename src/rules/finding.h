@@ -183,6 +183,8 @@ void finding_remedy_saves_all(struct finding_remedy *remedy, const struct findin
 /* One that does so; costs that come later are not in it. */
 struct finding_remedy *finding_add_remedy_all(struct finding *finding, enum finding_remedy_kind kind, const char *id,
 					      const char *text);
+/* For qsort: the most frequent first, then by place. */
+int finding_site_by_count(const void *a, const void *b);
 /* All but so many, which are those of the first costs; of calls without a path. */
 void finding_remedy_saves_all_but(struct finding_remedy *remedy, const struct finding *finding, uint64_t left);
 void finding_set(char **target, const char *format, ...) __attribute__((format(printf, 2, 3)));

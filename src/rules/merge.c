@@ -118,17 +118,6 @@ static void add_sites(struct finding *into, const struct finding *from)
 			into->sites_other += from->sites.at[i].count;
 }
 
-static int by_count(const void *a, const void *b)
-{
-	const struct finding_site *x = a, *y = b;
-
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	if (x->offset != y->offset)
-		return x->offset < y->offset ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
-
 /* The leading part of both: a folder. */
 static void join_place(struct finding *into, const struct finding *from)
 {
@@ -211,7 +200,7 @@ void finding_list_merge(struct finding_list *list)
 			continue;
 		if (list->items.at[i].sites.used > 1)
 			qsort(list->items.at[i].sites.at, list->items.at[i].sites.used, sizeof(struct finding_site),
-			      by_count);
+			      finding_site_by_count);
 		finding_add_note(&list->items.at[i], "in %s processes; place and proof are of the first",
 				 text_count(*processes, number));
 	}

@@ -19,19 +19,6 @@ static void take_dir(struct finding_remedy *remedy, const struct search_dir *dir
 	}
 }
 
-static struct finding_remedy *add_all(struct finding *finding, enum finding_remedy_kind kind, const char *id,
-				      const char *text)
-{
-	struct finding_remedy *remedy = finding_add_remedy(finding, kind);
-
-	if (!remedy)
-		return NULL;
-	remedy->id = id;
-	finding_set(&remedy->text, "%s", text);
-	finding_remedy_saves_all(remedy, finding);
-	return remedy;
-}
-
 /* The directory lies below an entry of the list in which nobody found anything. */
 static bool below_unused(const struct search_state *state, const struct search_group *group,
 			 const struct search_dir *dir, bool *ret_listed)
@@ -141,20 +128,21 @@ static void tell_loader(struct rule_run *run, const struct search_group *group, 
 				take_dir(remedy, &group->dirs.at[i]);
 		}
 	}
-	(void)add_all(finding, REMEDY_SOURCE, "absolute-needed",
-		      "link libraries by absolute path (patchelf --replace-needed)");
+	(void)finding_add_remedy_all(finding, REMEDY_SOURCE, "absolute-needed",
+				     "link libraries by absolute path (patchelf --replace-needed)");
 }
 
 static void tell_programs(struct rule_run *run, const struct search_group *group, struct finding *finding)
 {
 	add_shorter(run, group, finding);
 	if (group->names.used == 1 && group->name) {
-		struct finding_remedy *remedy = add_all(finding, REMEDY_SOURCE, "whole-path", "");
+		struct finding_remedy *remedy = finding_add_remedy_all(finding, REMEDY_SOURCE, "whole-path", "");
 
 		if (remedy)
 			finding_set(&remedy->text, "start %s by its whole path", group->name);
 	} else {
-		(void)add_all(finding, REMEDY_SOURCE, "whole-path", "start programs by their whole path");
+		(void)finding_add_remedy_all(finding, REMEDY_SOURCE, "whole-path",
+					     "start programs by their whole path");
 	}
 }
 
@@ -217,8 +205,8 @@ static void tell_headers(struct rule_run *run, const struct search_group *group,
 			if (group->dirs.at[i].found == 0)
 				take_dir(remedy, &group->dirs.at[i]);
 	}
-	(void)add_all(finding, REMEDY_SOURCE, "one-directory",
-		      "one -I above them all, and the folder's name in each #include");
+	(void)finding_add_remedy_all(finding, REMEDY_SOURCE, "one-directory",
+				     "one -I above them all, and the folder's name in each #include");
 }
 
 static void tell_python(struct rule_run *run, const struct search_group *group, struct finding *finding)
@@ -237,8 +225,8 @@ static void tell_python(struct rule_run *run, const struct search_group *group, 
 
 static void tell_make(struct rule_run *run, const struct search_group *group, struct finding *finding)
 {
-	struct finding_remedy *remedy = add_all(finding, REMEDY_CONFIGURATION, "no-builtin-rules",
-						"make -r, or MAKEFLAGS += -r in the makefile");
+	struct finding_remedy *remedy = finding_add_remedy_all(finding, REMEDY_CONFIGURATION, "no-builtin-rules",
+							       "make -r, or MAKEFLAGS += -r in the makefile");
 
 	(void)group;
 	if (remedy)
@@ -250,22 +238,22 @@ static void tell_ruby(struct rule_run *run, const struct search_group *group, st
 {
 	(void)run;
 	(void)group;
-	(void)add_all(finding, REMEDY_CONFIGURATION, "bootsnap",
-		      "bootsnap, which remembers what is where in the load path");
+	(void)finding_add_remedy_all(finding, REMEDY_CONFIGURATION, "bootsnap",
+				     "bootsnap, which remembers what is where in the load path");
 }
 
 static void tell_node(struct rule_run *run, const struct search_group *group, struct finding *finding)
 {
 	(void)run;
 	(void)group;
-	(void)add_all(finding, REMEDY_SOURCE, "bundle", "bundle the modules into one file (esbuild)");
+	(void)finding_add_remedy_all(finding, REMEDY_SOURCE, "bundle", "bundle the modules into one file (esbuild)");
 }
 
 static void tell_htaccess(struct rule_run *run, const struct search_group *group, struct finding *finding)
 {
 	(void)run;
 	(void)group;
-	(void)add_all(finding, REMEDY_CONFIGURATION, "allow-override", "AllowOverride None");
+	(void)finding_add_remedy_all(finding, REMEDY_CONFIGURATION, "allow-override", "AllowOverride None");
 }
 
 #define MODULES "looks for modules in directories that do not have them"

@@ -41,17 +41,6 @@ bool site_equal(const struct frames *a, const struct frames *b)
 	       a->outer_sampled == b->outer_sampled && a->program_sampled == b->program_sampled;
 }
 
-static int by_count(const void *a, const void *b)
-{
-	const struct finding_site *x = a, *y = b;
-
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	if (x->offset != y->offset)
-		return x->offset < y->offset ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
-}
-
 /* Is more known than what is told in words? */
 static bool is_further(const struct frames *frames)
 {
@@ -144,7 +133,7 @@ static void tell_finding(struct finding *finding, const struct analysis_stacks *
 	for (size_t i = 0; i < used; i++)
 		site_order_stacks(&finding->sites.at[i]);
 	if (used > 1)
-		qsort(finding->sites.at, used, sizeof finding->sites.at[0], by_count);
+		qsort(finding->sites.at, used, sizeof finding->sites.at[0], finding_site_by_count);
 	while (finding->sites.used > SITE_MOST) {
 		finding->sites_other += finding->sites.at[--finding->sites.used].count;
 		finding_site_done(&finding->sites.at[finding->sites.used]);

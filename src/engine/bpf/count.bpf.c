@@ -60,32 +60,10 @@ struct {
 	__uint(value_size, sizeof(uint32_t));
 } cgroup SEC(".maps");
 
-#if defined SYSCULL_BPF_X86_64
-struct registers {
-	uint64_t r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, cs, flags;
-};
-#define ARCH_NATIVE 0 /* SYS_ARCH_X86_64 */
-#define ARCH_COMPAT 1
-#define ARCH_X32 2
-#define X32_BIT 0x40000000
-#define TS_COMPAT 2
-#define NR_OF(regs) ((int32_t)(regs)->orig_ax)
-#define NR_SIGRETURN 15
-#elif defined SYSCULL_BPF_AARCH64
-struct registers {
-	uint64_t regs[31], sp, pc, pstate, orig_x0;
-	int32_t syscallno;
-	uint32_t pad;
-};
-#define ARCH_NATIVE 3
-#define ARCH_COMPAT 4
-#define TIF_32BIT 22
-#define NR_OF(regs) ((regs)->syscallno)
-#define NR_SIGRETURN 139
-#else
-#error "for which machine?"
-#endif
 #define ENOSYS 38
+
+/* Needs what is declared above. */
+#include "engine/bpf/machine.bpf.h"
 
 static __always_inline struct count_books *my_books(void)
 {
@@ -105,40 +83,6 @@ static __always_inline uint32_t tid_of(uint64_t task)
 	if (kernel_u32(pid, at.pid_level) < live.pid_level)
 		return 0;
 	return kernel_u32(pid, at.pid_numbers + live.pid_level * KERN_UPID_BYTES);
-}
-
-/* A field of the running task is an ordinary load: the offset is a constant. */
-static __always_inline uint32_t arch_of(struct task_struct *current, int32_t nr)
-{
-	char *info = (char *)current + at.task_thread_info;
-
-#ifdef ARCH_X32
-	if (*(volatile uint32_t *)(info + at.info_status) & TS_COMPAT)
-		return ARCH_COMPAT;
-	if (nr >= 0 && (nr & X32_BIT))
-		return ARCH_X32;
-#else
-	if (*(volatile uint64_t *)(info + at.info_flags) >> TIF_32BIT & 1)
-		return ARCH_COMPAT;
-#endif
-	return ARCH_NATIVE;
-}
-
-__noinline uint32_t place_of(uint32_t arch, int32_t nr)
-{
-	uint32_t number = (uint32_t)nr, table = KERN_TABLE_NATIVE;
-
-	if (arch == ARCH_COMPAT)
-		table = KERN_TABLE_COMPAT;
-#ifdef ARCH_X32
-	if (arch == ARCH_X32) {
-		table = KERN_TABLE_X32;
-		number &= ~X32_BIT;
-	}
-#endif
-	if (number >= KERN_NRS)
-		return KERN_PLACES - 1;
-	return table * KERN_NRS + number;
 }
 
 /*

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the two kinds of machine differ in: the registers of a task at a call,
- * and how its arguments lie in them.  Part of kernel.bpf.c, not a file by itself;
- * knows nothing of records but where a call's arguments go.
+ * how its arguments lie in them, and by which table it is made.  Part of
+ * kernel.bpf.c and count.bpf.c, not a file by itself; knows nothing of records
+ * but where a call's arguments go.
  */
 /* What the two kinds of machine differ in: struct pt_regs, which is as fixed
  * as the interface of signals and tracers is. */
@@ -23,6 +24,7 @@ struct registers {
 #define FRAME_OF(regs) ((regs)->bp)
 #define BASE_OF(regs) ((regs)->bx)
 #define CALLER_ON_STACK 1
+#define NR_SIGRETURN 15
 #define REGISTERS 17
 #elif defined SYSCULL_BPF_AARCH64
 struct registers {
@@ -41,10 +43,42 @@ struct registers {
 #define FRAME_OF(from) ((from)->regs[29])
 #define BASE_OF(from) ((from)->regs[19])
 #define CALLER_ON_STACK 0
+#define NR_SIGRETURN 139
 #define REGISTERS 33
 #else
 #error "for which machine?"
 #endif
+
+static __always_inline uint32_t arch_of(const struct task_struct *current, int32_t nr)
+{
+#ifdef ARCH_X32
+	if (field_u32(current, at.task_thread_info + at.info_status) & TS_COMPAT)
+		return ARCH_COMPAT;
+	if (nr >= 0 && (nr & X32_BIT))
+		return ARCH_X32;
+#else
+	if (field_u64(current, at.task_thread_info + at.info_flags) >> TIF_32BIT & 1)
+		return ARCH_COMPAT;
+#endif
+	return ARCH_NATIVE;
+}
+
+__noinline uint32_t place_of(uint32_t arch, int32_t nr)
+{
+	uint32_t number = (uint32_t)nr, table = KERN_TABLE_NATIVE;
+
+	if (arch == ARCH_COMPAT)
+		table = KERN_TABLE_COMPAT;
+#ifdef ARCH_X32
+	if (arch == ARCH_X32) {
+		table = KERN_TABLE_X32;
+		number &= ~X32_BIT;
+	}
+#endif
+	if (number >= KERN_NRS)
+		return KERN_PLACES - 1;
+	return table * KERN_NRS + number;
+}
 
 static __always_inline void take_registers(struct event_call *call, const struct registers *regs, uint32_t arch,
 					   int at_exit)

@@ -20,21 +20,6 @@ static __always_inline void go_on(struct bpf_raw_tracepoint_args *ctx, uint32_t 
 	bpf_tail_call(ctx, &chain, chain_index + live.nothing);
 }
 
-/* Fields of the running task are ordinary loads: the offset is a constant to
- * the verifier, and the pointer one that it knows.  Not so for pointers: for
- * each of them it looks through all the kernel's types, since 6.2.  A helper,
- * however little it does, takes about 6 ns where returns are guarded: what comes
- * with each call asks once for the task. */
-static __always_inline uint64_t field_u64(const struct task_struct *current, uint32_t offset)
-{
-	return *(const volatile uint64_t *)((const char *)current + offset);
-}
-
-static __always_inline uint32_t field_u32(const struct task_struct *current, uint32_t offset)
-{
-	return *(const volatile uint32_t *)((const char *)current + offset);
-}
-
 static __always_inline uint64_t own_u64(uint32_t offset)
 {
 	return field_u64(bpf_get_current_task_btf(), offset);
@@ -100,23 +85,6 @@ static __always_inline uint64_t own_delay(void)
 	return own_u64(at.task_sched_info + at.sched_run_delay);
 }
 
-__noinline uint32_t place_of(uint32_t arch, int32_t nr)
-{
-	uint32_t number = (uint32_t)nr, table = KERN_TABLE_NATIVE;
-
-	if (arch == ARCH_COMPAT)
-		table = KERN_TABLE_COMPAT;
-#ifdef ARCH_X32
-	if (arch == ARCH_X32) {
-		table = KERN_TABLE_X32;
-		number &= ~X32_BIT;
-	}
-#endif
-	if (number >= KERN_NRS)
-		return KERN_PLACES - 1;
-	return table * KERN_NRS + number;
-}
-
 /* Interruptions are no failures, and rt_sigreturn's result says nothing; who
  * splits by errno knows better: this is only which of two sums it is in. */
 static __always_inline uint32_t outcome_of(int64_t ret)
@@ -128,20 +96,6 @@ static __always_inline const volatile struct kern_plan *plan_of(uint32_t number)
 {
 	KEEP(number);
 	return &plans[number & (KERN_NRS - 1)];
-}
-
-static __always_inline uint32_t arch_of(const struct task_struct *current, int32_t nr)
-{
-#ifdef ARCH_X32
-	if (field_u32(current, at.task_thread_info + at.info_status) & TS_COMPAT)
-		return ARCH_COMPAT;
-	if (nr >= 0 && (nr & X32_BIT))
-		return ARCH_X32;
-#else
-	if (field_u64(current, at.task_thread_info + at.info_flags) >> TIF_32BIT & 1)
-		return ARCH_COMPAT;
-#endif
-	return ARCH_NATIVE;
 }
 
 /* A native number that the plans know; KERN_NRS for all others. */

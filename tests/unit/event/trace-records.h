@@ -189,4 +189,29 @@ static unsigned find_blocks(int fd, off_t *ret, unsigned most)
 	return count;
 }
 
+/* Each byte of the file at its ends, and some between, is wrong once: what is read of it is valid. Closes it. */
+static void spoil_each_byte(int fd, off_t first, off_t last, off_t step)
+{
+	off_t end = lseek(fd, 0, SEEK_END);
+	unsigned char byte, was;
+
+	for (off_t at = 0; at < end; at += at < first || at > end - last ? 1 : step) {
+		struct trace_reader *reader = NULL;
+		const struct event_head *record;
+		struct error err = { 0 };
+
+		assert_int_equal(pread(fd, &was, 1, at), 1);
+		byte = was ^ 0x41;
+		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+		assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+		if (trace_reader_new(fd, "a file", &reader, &err) == 0) {
+			while (trace_read(reader, &record, &err) > 0)
+				assert_true(event_valid(record, record->bytes));
+			trace_reader_free(reader);
+		}
+		assert_int_equal(pwrite(fd, &was, 1, at), 1);
+	}
+	(void)close(fd);
+}
+
 #endif
